@@ -1,0 +1,1 @@
+"""The pure centre: values and decisions, computed from arguments alone."""

@@ -1,0 +1,83 @@
+"""Installed toolchains as values, and choosing one by what a person types."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from cvm.core.request import COMPANIONS, Request, parse_request
+from cvm.core.version import Version
+from cvm.errors import NotInstalledError, UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from cvm.core.receipt import Receipt
+
+
+@dataclass(frozen=True, slots=True)
+class Toolchain:
+    """One installed toolchain: its prefix is an absolute path, `site` says that it isn't the user's own."""
+
+    name: str
+    prefix: str
+    toolkit: Version
+    receipt: Receipt
+    companions: Mapping[str, Version] = field(default_factory=dict)
+    site: bool = False
+
+    @property
+    def rank(self) -> tuple[object, ...]:
+        """Newer toolkits come last, then newer companions, a missing companion before any."""
+        none = Version("0")
+        return (self.toolkit, *(self.companions.get(product, none) for product in COMPANIONS), self.name)
+
+
+def candidates(text: str, toolchains: Sequence[Toolchain]) -> list[Toolchain]:
+    """Return what a request may mean, the best first; an exact name means itself and nothing else."""
+    exact = [toolchain for toolchain in toolchains if toolchain.name == text]
+    if exact:
+        return exact[:1]
+    try:
+        request = parse_request(text)
+    except UsageError:
+        return []
+    fitting = [t for t in toolchains if t.receipt.kind != "linked" and _fits(request, t)]
+    return sorted(fitting, key=lambda toolchain: toolchain.rank, reverse=True)
+
+
+def pick(text: str, toolchains: Sequence[Toolchain]) -> Toolchain:
+    """Return the toolchain that a request means; raises NotInstalledError that says what is there."""
+    found = candidates(text, toolchains)
+    if found:
+        return found[0]
+    names = ", ".join(toolchain.name for toolchain in toolchains)
+    raise NotInstalledError(
+        f"`{text}` is not installed" + (f"; installed are {names}" if names else "; nothing is installed yet"),
+        hint=_install_hint(text),
+    )
+
+
+def pick_one(text: str, toolchains: Sequence[Toolchain]) -> Toolchain:
+    """Like `pick`, but refuses a request that more than one toolchain answers: for what can't be undone."""
+    chosen = pick(text, toolchains)
+    found = candidates(text, toolchains)
+    if len(found) > 1:
+        names = ", ".join(toolchain.name for toolchain in found)
+        raise UsageError(f"`{text}` could mean {names}", hint=f"give the whole name, such as {chosen.name}")
+    return chosen
+
+
+def _fits(request: Request, toolchain: Toolchain) -> bool:
+    return request.toolkit.matches(toolchain.toolkit) and all(
+        product in toolchain.companions and pattern.matches(toolchain.companions[product])
+        for product, pattern in request.companions
+    )
+
+
+def _install_hint(text: str) -> str:
+    try:
+        request = parse_request(text)
+    except UsageError:
+        return "cvm list"
+    return f"cvm install {request}"

@@ -1,0 +1,42 @@
+"""No test touches the person's own home, settings or network by accident."""
+
+from __future__ import annotations
+
+import os
+import socket
+from pathlib import Path
+
+import pytest
+
+_CLEARED = ("CVM_", "CUDA", "CUDNN", "NCCL", "LD_LIBRARY_PATH", "LIBRARY_PATH")
+
+
+@pytest.fixture(autouse=True)
+def own_world(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Give each test an empty home, and clear the variables that cvm reads."""
+    for name in list(os.environ):
+        if name.startswith(_CLEARED):
+            monkeypatch.delenv(name)
+    home = tmp_path_factory.mktemp("home")
+    monkeypatch.setenv("HOME", str(home))
+    monkeypatch.delenv("XDG_DATA_HOME", raising=False)
+    monkeypatch.delenv("XDG_CONFIG_HOME", raising=False)
+    monkeypatch.setenv("NO_COLOR", "1")
+    monkeypatch.setenv("COLUMNS", "100")
+    monkeypatch.setenv("LINES", "40")
+    return home
+
+
+@pytest.fixture(autouse=True)
+def loopback_only(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Refuse connections that leave this machine, unless the test is marked `network` or `big`."""
+    if request.node.get_closest_marker("network") or request.node.get_closest_marker("big"):
+        return
+    real = socket.socket.connect
+
+    def connect(self: socket.socket, address: object) -> None:
+        if isinstance(address, tuple) and address[0] not in ("127.0.0.1", "::1", "localhost"):
+            raise AssertionError(f"a test without the mark `network` connects to {address[0]}")
+        real(self, address)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(socket.socket, "connect", connect)
