@@ -13,7 +13,12 @@ if TYPE_CHECKING:
 
 def manifest_text(manifest: Manifest) -> str:
     """Write a manifest as TOML, components and archives in a fixed order."""
-    head = {"schema": SCHEMA, "product": manifest.product, "version": str(manifest.version), "date": manifest.date}
+    head: dict[str, TomlValue] = {
+        "schema": SCHEMA,
+        "product": manifest.product,
+        "version": str(manifest.version),
+        "date": manifest.date,
+    }
     parts = [_lines(head), *map(_component, sorted(manifest.components, key=lambda component: component.key))]
     return "\n".join(parts)
 
@@ -24,7 +29,7 @@ def archive_order(archive: Archive) -> tuple[int, str, str]:
 
 
 def _component(component: Component) -> str:
-    facts = {
+    facts: dict[str, TomlValue] = {
         "name": component.name,
         "version": component.version,
         "license": component.license,
@@ -50,7 +55,7 @@ def _archive(archive: Archive) -> dict[str, TomlValue]:
     return dict(_given(facts.items()))
 
 
-def _lines(facts: dict[str, str | int] | dict[str, str]) -> str:
+def _lines(facts: dict[str, TomlValue]) -> str:
     return "".join(f"{key} = {toml_value(value)}\n" for key, value in _given(facts.items()))
 
 

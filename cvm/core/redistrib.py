@@ -34,7 +34,7 @@ class RedistribRules:
     variants: Mapping[str, Mapping[Version, tuple[str, ...]]] = field(default_factory=dict)
 
     def leaves_out(self, component: str) -> bool:
-        """Whether a component belongs to the driver."""
+        """Whether a component is not for a prefix: the driver and what goes with it."""
         return any(fnmatchcase(component, pattern) for pattern in self.left_out)
 
     def release(self, product: str, label: str) -> Version:

@@ -1,0 +1,64 @@
+"""Install an unpacked toolkit that lies somewhere on this machine: as a copy, which later changes there don't reach."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from cvm import __version__
+from cvm.core.receipt import COPIED, Receipt
+from cvm.core.request import COMPANIONS
+from cvm.disk import make_folder, remove_tree, replace_folder, staging_folder, sweep_staging
+from cvm.errors import IncompatibleError
+from cvm.prefix.probe import companion_versions, toolkit_version
+from cvm.prefix.receipt import write_receipt
+from cvm.prefix.tree import inventory
+from cvm.space import check_space
+
+if TYPE_CHECKING:
+    from cvm.core.request import Request
+    from cvm.layout import Layout
+
+
+def is_toolkit(path: Path) -> bool:
+    """Whether a folder looks like an unpacked toolkit rather than a folder of archives."""
+    return (path / "include" / "cuda.h").is_file() or (path / "version.json").is_file()
+
+
+def tree_name(path: Path, request: Request) -> tuple[str, Receipt]:
+    """Read what a tree is, and how it will be called; raises IncompatibleError when it isn't what was asked for."""
+    version = toolkit_version(path)
+    companions = dict(companion_versions(path))
+    if not request.toolkit.matches(version):
+        raise IncompatibleError(
+            f"{path} is CUDA {version}, not {request.toolkit.text}", hint=f"cvm install {version} --from {path}"
+        )
+    for product, pattern in request.companions:
+        if product not in companions:
+            raise IncompatibleError(f"{path} has no {product}", hint=f"cvm install {version} --from {path}")
+        if not pattern.is_newest and not companions[product].startswith(pattern.text):
+            raise IncompatibleError(f"{path} has {product} {companions[product]}, not {pattern.text}")
+    ordered = tuple((product, companions[product]) for product in COMPANIONS if product in companions)
+    name = "-".join([str(version), *(product + text for product, text in ordered)])
+    return name, Receipt(name=name, kind=COPIED, toolkit=str(version), companions=ordered, path="", cvm=__version__)
+
+
+def copy_tree(path: Path, receipt: Receipt, layout: Layout) -> Path:
+    """Copy a toolkit into the home; the caller holds the install lock."""
+    sweep_staging(make_folder(layout.toolchains))
+    check_space({layout.home: _size(path)})
+    target = layout.toolchain(receipt.name)
+    staged = staging_folder(target.parent)
+    try:
+        shutil.copytree(path, staged, symlinks=True, dirs_exist_ok=True, ignore=shutil.ignore_patterns(".cvm"))
+        write_receipt(staged, receipt, inventory(staged, {}))
+        replace_folder(staged, target)
+    finally:
+        remove_tree(staged)
+    return target
+
+
+def _size(path: Path) -> int:
+    return sum(os.lstat(Path(folder, name)).st_size for folder, _, names in os.walk(path) for name in names)

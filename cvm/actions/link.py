@@ -1,0 +1,45 @@
+"""Adopt a toolkit that is already on disk; nothing in it is touched."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from cvm import __version__
+from cvm.core.receipt import Receipt
+from cvm.core.request import parse_link_name
+from cvm.disk import make_folder, replace_folder, staging_folder
+from cvm.errors import UsageError
+from cvm.prefix.probe import companion_versions, toolkit_version
+from cvm.prefix.receipt import write_receipt
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from cvm.layout import Layout
+
+
+def link(name: str, path: Path, layout: Layout, *, platform: str, created: str, force: bool = False) -> Receipt:
+    """Record a toolkit under a name; the caller holds the install lock.
+
+    Raises UsageError when the name is taken or can't be used, or when there is no toolkit at the path.
+    """
+    parse_link_name(name)
+    target = layout.toolchain(name)
+    if target.exists() and not force:
+        raise UsageError(f"`{name}` is linked already", hint=f"cvm link --force {name} {path}")
+    root = path.expanduser().absolute()
+    receipt = Receipt(
+        name=name,
+        kind="linked",
+        toolkit=str(toolkit_version(root)),
+        companions=tuple(companion_versions(root)),
+        platform=platform,
+        path=str(root),
+        created=created,
+        cvm=__version__,
+    )
+    make_folder(layout.toolchains)
+    staged = staging_folder(layout.toolchains)
+    write_receipt(staged, receipt, {})
+    replace_folder(staged, target)
+    return receipt

@@ -1,0 +1,64 @@
+"""From a request to an install plan: what `install` does first, and all that `--dry-run` does."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from cvm.actions.planning import InstallPlan, choose_plan, measure
+from cvm.prefix.tree import hash_file
+from cvm.sources.redist import reachable
+
+if TYPE_CHECKING:
+    from cvm.actions.install import Tools
+    from cvm.catalog import Catalog
+    from cvm.core.entry import StoredFile
+    from cvm.core.plan import Plan
+    from cvm.core.request import Request
+    from cvm.core.resolve import Choices
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """A request, and the plan that answers it."""
+
+    request: Request
+    plan: InstallPlan
+
+
+def prepare(request: Request, catalog: Catalog, choices: Choices, tools: Tools) -> Prepared:
+    """Decide what to install; asks the network at most whether NVIDIA's host is there."""
+
+    def complete(plan: Plan) -> bool:
+        return all(tools.store.find(item.archive.sha256) for item in plan.archives)
+
+    plan = choose_plan(
+        request,
+        catalog.world(),
+        choices,
+        tools.local,
+        complete=complete,
+        reachable=lambda: reachable(tools.servers),
+    )
+    return Prepared(request, measure(plan, tools.store, tools.layout, tools.local))
+
+
+def drop_damaged(plan: Plan, tools: Tools) -> tuple[str, ...]:
+    """Remove the archives of a plan that changed in the user's own store; returns their file names."""
+    dropped = []
+    for sha256 in dict.fromkeys(item.archive.sha256 for item in plan.archives):
+        entry = tools.store.find(sha256)
+        if entry is not None and not all(_intact(f"{entry.tree}/{file.path}", file) for file in entry.files):
+            tools.store.remove(entry)
+            dropped.append(entry.filename)
+    return tuple(dropped)
+
+
+def _intact(path: str, file: StoredFile) -> bool:
+    try:
+        if file.is_link:
+            return os.readlink(path) == file.target
+        return hash_file(path) == file.sha256
+    except OSError:
+        return False

@@ -1,0 +1,40 @@
+"""Re-hash installed files and say what changed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from cvm.core.toolchain import Toolchain, pick
+from cvm.prefix.receipt import read_files
+from cvm.prefix.verify import Change, verify
+from cvm.toolchains import installed
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from cvm.layout import Layout
+
+
+@dataclass(frozen=True, slots=True)
+class Verified:
+    """What became of the files of one toolchain since it was installed."""
+
+    toolchain: Toolchain
+    files: int
+    changes: tuple[Change, ...]
+
+
+def to_verify(specs: Sequence[str], layout: Layout) -> tuple[Toolchain, ...]:
+    """Say which toolchains the requests mean: all that cvm installed when there is none."""
+    toolchains = installed(layout)
+    if specs:
+        return tuple(dict.fromkeys(pick(spec, toolchains) for spec in specs))
+    return tuple(toolchain for toolchain in toolchains if toolchain.receipt.kind != "linked")
+
+
+def verify_toolchain(toolchain: Toolchain) -> Verified:
+    """Compare a prefix with the hashes that were recorded when it was built."""
+    files = read_files(Path(toolchain.prefix))
+    return Verified(toolchain, len(files), verify(Path(toolchain.prefix), files))

@@ -1,0 +1,122 @@
+"""Wires the commands together, and is the one error boundary."""
+
+from __future__ import annotations
+
+import sys
+from importlib import import_module
+from typing import Any
+
+import click
+
+from cvm import __version__
+from cvm.cli.context import Context, answer_json_error, real_environment
+from cvm.errors import CvmError, InterruptError, UsageError
+from cvm.layout import Layout
+
+# A command is imported when it is called: `cvm --version` loads none.
+COMMANDS = {
+    "install": ("cvm.cli.install", "Install a toolkit, and companions such as cuDNN, side by side with the others."),
+    "uninstall": ("cvm.cli.uninstall", "Remove a toolchain, and the archives that no other one uses."),
+    "list": ("cvm.cli.list", "List the installed toolchains."),
+    "list-remote": ("cvm.cli.list_remote", "List the releases that can be installed."),
+    "verify": ("cvm.cli.verify", "Compare the files of a toolchain with its receipt."),
+    "link": ("cvm.cli.link", "Adopt a toolkit that is already on this machine."),
+    "prune": ("cvm.cli.prune", "Remove what no toolchain uses."),
+    "cache": ("cvm.cli.cache", "Show or clear the download cache."),
+    "manifest": ("cvm.cli.manifest", "Keep the manifests up to date."),
+}
+
+
+class LazyGroup(click.Group):
+    """A group that knows the names and summaries of its commands without importing them."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - Click's signature
+        """Return the names in the order in which people meet them."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
+        """Import one command."""
+        if cmd_name not in COMMANDS:
+            return None
+        command: click.Command = import_module(COMMANDS[cmd_name][0]).command
+        return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Suggest the nearest names for a command that doesn't exist."""
+        try:
+            return super().resolve_command(ctx, args)
+        except click.UsageError as error:
+            from difflib import get_close_matches
+
+            near = get_close_matches(args[0], COMMANDS, n=2)
+            if near:
+                raise click.UsageError(f"{error.message} Did you mean {' or '.join(near)}?", ctx) from error
+            raise
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
+        """Write the summaries."""
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, summary) for name, (_, summary) in COMMANDS.items()])
+
+
+@click.command(
+    cls=LazyGroup,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    epilog="\b\nTo begin:\n  cvm install 12.1 --with-cudnn 8.9.4\n  cvm list",
+)
+@click.version_option(__version__, message="cvm %(version)s")
+@click.option("-q", "--quiet", is_flag=True, help="Print answers and errors only.")
+@click.pass_context
+def cli(ctx: click.Context, *, quiet: bool) -> None:
+    """Keep CUDA toolkits and cuDNN side by side, without root."""
+    environment = real_environment()
+    ctx.obj = Context(Layout.from_environment(environment), environment, quiet)
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run cvm and return its exit code: every failure that is expected ends here, in one sentence."""
+    given = sys.argv[1:] if arguments is None else arguments
+    try:
+        result: Any = cli.main(given, prog_name="cvm", standalone_mode=False)
+    except click.exceptions.NoArgsIsHelpError as error:
+        error.show()
+        return error.exit_code
+    except click.ClickException as error:
+        return _fail(UsageError(error.format_message().rstrip("."), hint=_help_hint(error)), given)
+    except CvmError as error:
+        return _fail(error, given)
+    except (KeyboardInterrupt, click.exceptions.Abort):
+        return _fail(InterruptError("interrupted; the next run goes on from here"), given)
+    except BrokenPipeError:
+        # The reader of our answer is gone, as in `cvm list-remote | head`.
+        sys.stderr.close()
+        return 0
+    return result if isinstance(result, int) else 0
+
+
+def _fail(error: CvmError, given: list[str]) -> int:
+    if _wants_json(given):
+        answer_json_error(
+            {"kind": error.kind, "message": error.message, "hint": error.hint, "exit_code": error.exit_code}
+        )
+    click.echo(f"{click.style('error:', fg='red', bold=True)} {error.message}", err=True)
+    if error.hint:
+        click.echo(f"{click.style('hint:', fg='cyan', bold=True)} {error.hint}", err=True)
+    return error.exit_code
+
+
+def _wants_json(given: list[str]) -> bool:
+    before = given[: given.index("--")] if "--" in given else given
+    return "--json" in before
+
+
+def _help_hint(error: click.ClickException) -> str:
+    ctx = getattr(error, "ctx", None)
+    return f"{ctx.command_path if ctx else 'cvm'} --help"
+
+
+def run() -> None:
+    """Enter from the shell."""
+    sys.exit(main())

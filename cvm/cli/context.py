@@ -1,0 +1,72 @@
+"""What every command gets: where things are, and how to answer."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import click
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from cvm.layout import Layout
+
+SCHEMA = 1
+
+
+@dataclass(frozen=True)
+class Context:
+    """The world of one call, built once in `app` and passed down."""
+
+    layout: Layout
+    environment: Mapping[str, str]
+    quiet: bool = False
+
+    def talk(self, text: str) -> None:
+        """Tell the person something: on stderr, since stdout is the answer."""
+        if not self.quiet:
+            click.echo(text, err=True)
+
+    @property
+    def moves(self) -> bool:
+        """Whether progress may move on stderr."""
+        return sys.stderr.isatty() and not self.quiet and self.environment.get("TERM") != "dumb"
+
+
+pass_context = click.make_pass_decorator(Context)
+
+json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+
+
+def answer(text: str) -> None:
+    """Print the answer of a command on stdout."""
+    click.echo(text)
+
+
+def answer_json(command: str, **data: Any) -> None:
+    """Print the one JSON document of a command; `cvm/schemas/<command>.json` describes it."""
+    click.echo(json.dumps({"schema": SCHEMA, "command": command, "status": "ok", **data}, indent=2))
+
+
+def answer_json_error(error: Mapping[str, Any]) -> None:
+    """Print the JSON document of a failure."""
+    click.echo(json.dumps({"schema": SCHEMA, "status": "error", "error": dict(error)}, indent=2))
+
+
+def human_size(size: int) -> str:
+    """Write a number of bytes for people, in powers of 1000 as disks and networks count."""
+    value = float(size)
+    for unit in ("B", "kB", "MB"):
+        if value < 1000:
+            return f"{value:.0f} {unit}" if unit == "B" or value >= 100 else f"{value:.1f} {unit}"
+        value /= 1000
+    return f"{value:.2f} GB"
+
+
+def real_environment() -> dict[str, str]:
+    """Read the environment: here and nowhere below."""
+    return dict(os.environ)

@@ -1,0 +1,92 @@
+"""Where cvm keeps things on disk: the only module that spells these paths."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+# Changes whenever the unpacker would make other files of the same archive.
+UNPACKER_REVISION = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """The folders of one home. `site` is a second, read-only home that is searched after it."""
+
+    home: Path
+    site: Path | None = None
+    cache_home: Path | None = None
+
+    @classmethod
+    def from_environment(cls, environment: Mapping[str, str]) -> Layout:
+        """Choose the home: CVM_HOME, else the user's data folder; CVM_SITE_HOME, CVM_CACHE_DIR likewise."""
+        home = environment.get("CVM_HOME")
+        site = environment.get("CVM_SITE_HOME")
+        cache = environment.get("CVM_CACHE_DIR")
+        return cls(
+            Path(home).expanduser().absolute() if home else _default_home(),
+            Path(site).expanduser().absolute() if site else None,
+            Path(cache).expanduser().absolute() if cache else None,
+        )
+
+    @property
+    def store(self) -> Path:
+        """Unpacked archives, one folder each, keyed by sha256."""
+        return self.home / "store"
+
+    @property
+    def toolchains(self) -> Path:
+        """One prefix a folder."""
+        return self.home / "toolchains"
+
+    @property
+    def resolved(self) -> Path:
+        """One link per request that means something: what the shims read."""
+        return self.home / "resolved"
+
+    @property
+    def manifests(self) -> Path:
+        """Manifests that add to the shipped ones, or override them."""
+        return self.home / "manifests"
+
+    @property
+    def cache(self) -> Path:
+        """Half-downloaded archives, and answers of servers."""
+        return self.cache_home or self.home / "cache"
+
+    @property
+    def locks(self) -> Path:
+        """Kernel locks: freed when the process that holds one dies."""
+        return self.home / "locks"
+
+    @property
+    def install_lock(self) -> Path:
+        """The lock under which the store and the toolchains change."""
+        return self.locks / "install.lock"
+
+    def toolchain(self, name: str) -> Path:
+        """The prefix of a toolchain by its exact name."""
+        return self.toolchains / name
+
+    def part(self, sha256: str) -> Path:
+        """The bytes of an archive that have arrived so far."""
+        return self.cache / f"{sha256}.part"
+
+    def homes(self) -> tuple[Path, ...]:
+        """The homes to search, the user's own first."""
+        return (self.home,) if self.site is None else (self.home, self.site)
+
+
+def store_entry(store: Path, sha256: str) -> Path:
+    """Where a store keeps the archive with this hash."""
+    return store / sha256[:2] / f"{sha256}-{UNPACKER_REVISION}"
+
+
+def _default_home() -> Path:
+    from platformdirs import user_data_path
+
+    return user_data_path("cvm").absolute()

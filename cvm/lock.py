@@ -1,0 +1,44 @@
+"""The lock under which the store and the toolchains change: one writer a home."""
+
+from __future__ import annotations
+
+import os
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from cvm.disk import make_folder
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from cvm.layout import Layout
+
+
+@contextmanager
+def changing(layout: Layout, on_wait: Callable[[str], None]) -> Iterator[None]:
+    """Hold the install lock, which the kernel frees when this process dies.
+
+    When another process holds it, `on_wait` is told once which. Raises DiskError when the home
+    can't be written.
+    """
+    from filelock import FileLock, Timeout
+
+    make_folder(layout.locks)
+    lock = FileLock(layout.install_lock)
+    try:
+        lock.acquire(timeout=0)
+    except Timeout:
+        on_wait(_holder(layout))
+        lock.acquire()
+    try:
+        (layout.locks / "holder").write_text(str(os.getpid()))
+        yield
+    finally:
+        lock.release()
+
+
+def _holder(layout: Layout) -> str:
+    try:
+        return "process " + (layout.locks / "holder").read_text()
+    except OSError:
+        return "another process"

@@ -1,0 +1,1 @@
+"""One working CUDA_HOME, the prefix, out of unpacked archives."""

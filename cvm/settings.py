@@ -1,0 +1,26 @@
+"""The settings that come from the environment: where servers are."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+# https://developer.download.nvidia.com/compute/<product>/redist/: NVIDIA's scheme for all products.
+REDIST_URL = "https://developer.download.nvidia.com/compute/"
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """`redist_url` ends in a slash; `environment` is what the index and HTTP clients read further settings from."""
+
+    redist_url: str = REDIST_URL
+    environment: Mapping[str, str] = field(default_factory=dict)
+
+    @classmethod
+    def from_environment(cls, environment: Mapping[str, str]) -> Settings:
+        """Read CVM_REDIST_URL, the address of a mirror in NVIDIA's layout."""
+        url = environment.get("CVM_REDIST_URL") or REDIST_URL
+        return cls(url if url.endswith("/") else url + "/", environment)
