@@ -156,6 +156,11 @@ def _read(folder: Path) -> Entry | None:
 
 
 def _alive(name: str) -> bool:
-    """Whether the process in the name of a staging folder lives; another user's does when the kernel says so."""
+    """Whether the process in the name of a staging folder still runs."""
     pid = name.removeprefix(STAGING_PREFIX).partition("-")[0]
-    return pid.isdigit() and Path(f"/proc/{pid}").exists()
+    try:
+        state = Path(f"/proc/{pid}/stat").read_text(encoding="ascii", errors="replace").rpartition(")")[2].split()[0]
+    except (OSError, IndexError):
+        return False
+    # In a container nobody may collect the dead.
+    return pid.isdigit() and state not in "ZX"

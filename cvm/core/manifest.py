@@ -124,7 +124,7 @@ def _component(key: str, table: object, faults: list[str]) -> Component:
     if not isinstance(table, Mapping) or not _KEY.fullmatch(key):
         faults.append(f"component `{key}` is not a table with a plain name")
         return Component(key, "")
-    archives = table.get("archives", ())
+    archives = table.get("archives", [])
     if not isinstance(archives, list):
         faults.append(f"{key}: archives is not a list")
         archives = []

@@ -23,7 +23,7 @@ class Toolchain:
     prefix: str
     toolkit: Version
     receipt: Receipt
-    companions: Mapping[str, Version] = field(default_factory=dict)
+    companions: Mapping[str, Version] = field(default_factory=dict, hash=False)
     site: bool = False
 
     @property

@@ -133,9 +133,11 @@ def answering(server: str) -> Iterator[None]:
         raise UnreachableError(f"{server} can't be reached") from error
     except requests.HTTPError as error:
         raise NetworkError(f"{server} answers {error.response.status_code} {error.response.reason}") from error
+    except (requests.JSONDecodeError, UnsupportedContentTypeError, UnsupportedRepoVersionError) as error:
+        raise NetworkError(f"{server} does not answer with a listing that can be read") from error
     except requests.RequestException as error:
         raise NetworkError(f"{server} does not answer as it should: {type(error).__name__}") from error
-    except (UnsupportedContentTypeError, UnsupportedRepoVersionError, ValueError) as error:
+    except ValueError as error:
         raise NetworkError(f"{server} does not answer with a listing that can be read") from error
 
 

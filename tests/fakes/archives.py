@@ -9,8 +9,11 @@ import stat
 import struct
 import tarfile
 import zipfile
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
 
 _DATE = (2023, 4, 19, 0, 0, 0)
 
@@ -47,7 +50,9 @@ def wheel(name: str, version: str, files: Mapping[str, bytes], *, modes: Mapping
     record = "".join(f"{path},sha256={_record_hash(data)},{len(data)}\n" for path, data in everything.items())
     everything[f"{info}/RECORD"] = (record + f"{info}/RECORD,,\n").encode()
     filename = f"{name}-{version}-py3-none-manylinux1_x86_64.whl"
-    return Made(filename, zip_bytes([member(path, data, (modes or {}).get(path, 0o644)) for path, data in everything.items()]))
+    return Made(
+        filename, zip_bytes([member(path, data, (modes or {}).get(path, 0o644)) for path, data in everything.items()])
+    )
 
 
 def member(path: str, data: bytes = b"", mode: int = 0o644, *, method: int = zipfile.ZIP_DEFLATED):
@@ -65,7 +70,9 @@ def symlink(path: str, target: str):
     return member(path, target.encode(), stat.S_IFLNK | 0o777, method=zipfile.ZIP_STORED)
 
 
-def zip_bytes(members: Sequence[tuple[zipfile.ZipInfo, bytes]], *, streamed: bool = False, zip64: bool = False) -> bytes:
+def zip_bytes(
+    members: Sequence[tuple[zipfile.ZipInfo, bytes]], *, streamed: bool = False, zip64: bool = False
+) -> bytes:
     """A zip archive; `streamed` puts sizes after the members, `zip64` writes 64-bit sizes."""
     target = _Unseekable() if streamed else io.BytesIO()
     with zipfile.ZipFile(target, "w") as archive:
@@ -98,7 +105,9 @@ def _moved_end(data: bytes, by: int) -> bytes:
     return data[:at] + struct.pack("<I", offset) + data[at + 4 :]
 
 
-def tar_bytes(members: Sequence[tuple[tarfile.TarInfo, bytes]], compression: str = "", *, form: int = tarfile.PAX_FORMAT) -> bytes:
+def tar_bytes(
+    members: Sequence[tuple[tarfile.TarInfo, bytes]], compression: str = "", *, form: int = tarfile.PAX_FORMAT
+) -> bytes:
     """A tar archive; `compression` is "", "gz" or "xz"."""
     target = io.BytesIO()
     with tarfile.open(fileobj=target, mode=f"w:{compression}", format=form) as archive:
@@ -114,7 +123,9 @@ def tar_member(path: str, data: bytes = b"", mode: int = 0o644, *, kind: bytes =
     return info, data
 
 
-def redist_archive(component: str, version: str, files: Mapping[str, bytes], links: Mapping[str, str] | None = None) -> Made:
+def redist_archive(
+    component: str, version: str, files: Mapping[str, bytes], links: Mapping[str, str] | None = None
+) -> Made:
     """An archive as NVIDIA ships them: a tar.xz with one folder; files in `bin` are executable."""
     top = f"{component}-linux-x86_64-{version}-archive"
     members = [tar_member(top, mode=0o755, kind=tarfile.DIRTYPE)]
@@ -177,7 +188,10 @@ HOSTILE_ZIPS: dict[str, tuple[bytes, str]] = {
         _zip(symlink("a/b", "../c"), symlink("a/d", "b/../.."), member("c/e", b"x")),
         "the link a/d -> b/../.. leads out of it, or in a circle",
     ),
-    "links in a circle": (_zip(symlink("a", "b"), symlink("b", "a")), "the link a -> b leads out of it, or in a circle"),
+    "links in a circle": (
+        _zip(symlink("a", "b"), symlink("b", "a")),
+        "the link a -> b leads out of it, or in a circle",
+    ),
     "write through a link": (_zip(symlink("a", "b"), member("a/c", b"x")), "a is a folder and a file"),
     "set-user-ID": (_zip(member("a", b"x", 0o4755)), "a has a set-user-ID or set-group-ID bit"),
     "fifo": (_zip(member("a", b"", stat.S_IFIFO | 0o644)), "a is neither a file nor a link"),

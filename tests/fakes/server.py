@@ -17,8 +17,11 @@ import threading
 import time
 from dataclasses import dataclass, field, replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from pathlib import Path
+from typing import TYPE_CHECKING
 from urllib.parse import unquote, urlsplit
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 _RANGE = re.compile(r"bytes=(\d*)-(\d*)")
 

@@ -6,7 +6,7 @@ import os
 import stat
 import tarfile
 import zipfile
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -30,6 +30,9 @@ from tests.fakes.archives import (
     zip_bytes,
 )
 
+if TYPE_CHECKING:
+    from pathlib import Path
+
 PROGRAM = b"\x7fELF program"
 
 
@@ -47,7 +50,7 @@ def contents(folder: Path) -> dict[str, object]:
     for path in folder.rglob("*"):
         name = str(path.relative_to(folder))
         if path.is_symlink():
-            found[name] = os.readlink(path)
+            found[name] = str(path.readlink())
         elif path.is_file():
             found[name] = path.read_bytes()
     return found
@@ -62,7 +65,9 @@ def modes(folder: Path) -> dict[str, int]:
 
 
 def test_a_wheel_becomes_files_with_the_hashes_of_its_record(tmp_path):
-    made = wheel("demo", "1.0", {"demo/bin/tool": PROGRAM, "demo/lib/libx.so.1": b"library"}, modes={"demo/bin/tool": 0o744})
+    made = wheel(
+        "demo", "1.0", {"demo/bin/tool": PROGRAM, "demo/lib/libx.so.1": b"library"}, modes={"demo/bin/tool": 0o744}
+    )
 
     files = unpack(chunks_of(made.data), made.name, tmp_path)
 
@@ -151,7 +156,9 @@ def test_zip_links_are_kept(tmp_path):
 @pytest.mark.parametrize("step", [1, 7, 1 << 18])
 def test_zip_members_arrive_in_any_pieces(tmp_path, method, zip64, step):
     data = pseudo_random(5000) + bytes(5000)
-    archive = zip_bytes([member("a/b", data, method=method), member("c/", b""), member("e", b"", method=method)], zip64=zip64)
+    archive = zip_bytes(
+        [member("a/b", data, method=method), member("c/", b""), member("e", b"", method=method)], zip64=zip64
+    )
 
     files = unpack(chunks_of(archive, step), "x.zip", tmp_path)
 
@@ -215,7 +222,7 @@ TAR = tar_bytes([tar_member("a", pseudo_random(3000)), tar_member("b", b"text")]
 XZ = redist_archive("cuda_x", "1.0", {"a": pseudo_random(3000)}).data
 
 
-@pytest.mark.parametrize("name,data", [("x.zip", ZIP), ("x.tar", TAR[:4608]), ("x.tar.xz", XZ)])
+@pytest.mark.parametrize(("name", "data"), [("x.zip", ZIP), ("x.tar", TAR[:4608]), ("x.tar.xz", XZ)])
 @pytest.mark.parametrize("part", [0.0, 0.1, 0.5, 0.9, 0.999])
 def test_a_cut_off_archive_is_refused(tmp_path, name, data, part):
     with pytest.raises(IntegrityError, match=f"{name} (ends too early|is damaged)"):
@@ -261,7 +268,9 @@ def test_an_unknown_kind_is_refused(tmp_path):
 
 NAMES = st.text(st.sampled_from("abcdé .-_"), min_size=1, max_size=8).filter(lambda name: name.strip(". "))
 TREES = st.dictionaries(
-    st.lists(NAMES, min_size=1, max_size=3).map("/".join), st.binary(max_size=3000) | st.integers(1, 70000).map(bytes), max_size=6
+    st.lists(NAMES, min_size=1, max_size=3).map("/".join),
+    st.binary(max_size=3000) | st.integers(1, 70000).map(bytes),
+    max_size=6,
 )
 
 

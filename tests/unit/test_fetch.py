@@ -26,7 +26,9 @@ from tests.fakes.server import Behaviour, Server, wait_until
 ROOT = Path(__file__).resolve().parents[2]
 BIG = wheel("big", "1.0", {"big/lib/libbig.so.1": pseudo_random(900_000, 1)})
 MIDDLE = wheel("middle", "1.0", {"middle/a": pseudo_random(500_000, 2)})
-SMALL = redist_archive("cuda_small", "1.0", {"bin/tool": b"#!/bin/sh\n", "lib/libs.so.1": b"x"}, {"lib/libs.so": "libs.so.1"})
+SMALL = redist_archive(
+    "cuda_small", "1.0", {"bin/tool": b"#!/bin/sh\n", "lib/libs.so.1": b"x"}, {"lib/libs.so": "libs.so.1"}
+)
 ALL = (SMALL, BIG, MIDDLE)
 
 
@@ -115,7 +117,8 @@ def test_an_archive_that_is_named_twice_comes_once(world):
 
 def test_local_archives_leave_nothing_in_the_cache(world):
     jobs = [
-        world.job(made, locate=lambda made=made: Location(str(world.server.folder / made.name))) for made in (BIG, SMALL)
+        world.job(made, locate=lambda made=made: Location(str(world.server.folder / made.name)))
+        for made in (BIG, SMALL)
     ]
     fetch_all(jobs, world.layout, workers=2, on_event=lambda _: None)
     assert world.stored() == {BIG.name, SMALL.name}
@@ -168,7 +171,9 @@ def test_the_first_failure_ends_all_and_keeps_what_came_of_the_others(world):
     world.server.behave(BIG.name, Behaviour(hang_after=400_000))
     world.server.behave(SMALL.name, Behaviour(status=404))
     wait = world.server
-    job = world.job(SMALL, locate=lambda: wait_until(lambda: wait.sent >= 400_000) or Location(f"{wait.url}/{SMALL.name}"))
+    job = world.job(
+        SMALL, locate=lambda: wait_until(lambda: wait.sent >= 400_000) or Location(f"{wait.url}/{SMALL.name}")
+    )
     before = children(os.getpid())
     with pytest.raises(NetworkError, match=rf"{SMALL.name} answered 404"):
         fetch_all([world.job(BIG), job], world.layout, workers=2, on_event=lambda _: None)

@@ -50,8 +50,8 @@ def part(tmp_path):
     return tmp_path / "cache" / f"{SHA}.part"
 
 
-def fetch(server, part, wanted=WANTED, log=None, client=QUICK, headers=None, path="a.bin"):
-    return b"".join(stream(wanted, Location(f"{server.url}/{path}", headers or {}), part, client, log or Log()))
+def fetch(server, part, wanted=WANTED, *, log=None, headers=None, path="a.bin"):
+    return b"".join(stream(wanted, Location(f"{server.url}/{path}", headers or {}), part, QUICK, log or Log()))
 
 
 def test_all_bytes_come_and_are_kept(server, part):

@@ -205,7 +205,5 @@ def test_a_folder_of_somebody_else(tmp_path):
         "except Exception as error: print(type(error).__name__, error)"
     )
     root = Path(__file__).resolve().parents[2]
-    done = subprocess.run(
-        [sys.executable, "-c", code, str(home)], capture_output=True, text=True, cwd=root, check=True
-    )
+    done = subprocess.run([sys.executable, "-c", code, str(home)], capture_output=True, text=True, cwd=root, check=True)
     assert done.stdout == f"DiskError {home}/store can't be written: permission denied\n"
