@@ -24,7 +24,9 @@ def read(document, product="cuda", label="12.1.1", rules=RULES):
 
 
 def archives(document, product="cudnn", label="9.9.0"):
-    return [(a.platform, a.path, a.cuda_variants) for c in read(document, product, label).components for a in c.archives]
+    return [
+        (a.platform, a.path, a.cuda_variants) for c in read(document, product, label).components for a in c.archives
+    ]
 
 
 def test_a_flat_file_of_an_old_toolkit_has_neither_label_nor_license_path():
@@ -106,9 +108,7 @@ def test_a_lone_flat_archive_is_for_the_major_that_its_name_says():
         "cudnn": {"version": "9.27.0.42", "windows-arm64": leaf("cudnn-windows-arm64-9.27.0.42_cuda13.4-archive.zip")}
     }
 
-    assert archives(document) == [
-        ("windows-arm64", "cudnn-windows-arm64-9.27.0.42_cuda13.4-archive.zip", ("cuda13",))
-    ]
+    assert archives(document) == [("windows-arm64", "cudnn-windows-arm64-9.27.0.42_cuda13.4-archive.zip", ("cuda13",))]
 
 
 def test_a_flat_archive_serves_every_variant_that_its_component_lists():
@@ -146,7 +146,9 @@ def test_the_driver_and_its_friends_are_left_out_unread():
 
 
 def test_a_file_named_for_a_build_is_of_its_release():
-    document = {"cudnn": {"version": "8.9.4.25", "linux-x86_64": leaf("cudnn-linux-x86_64-8.9.4.25_cuda12-archive.tar.xz")}}
+    document = {
+        "cudnn": {"version": "8.9.4.25", "linux-x86_64": leaf("cudnn-linux-x86_64-8.9.4.25_cuda12-archive.tar.xz")}
+    }
 
     found = read(document, "cudnn", "8.9.4.25")
 
@@ -191,7 +193,10 @@ def test_the_file_of_a_release_wins_over_those_of_its_builds():
     names = [f"redistrib_{label}.json" for label in ("8.9.4.25", "8.9.4", "8.9.5.30", "8.9.5.29")]
 
     assert redistrib_labels("cudnn", names, RULES) == ("8.9.4", "8.9.5.30")
-    assert redistrib_labels("cutensor", ["redistrib_2.0.2.1.json", "redistrib_2.0.2.json"], RULES) == ("2.0.2", "2.0.2.1")
+    assert redistrib_labels("cutensor", ["redistrib_2.0.2.1.json", "redistrib_2.0.2.json"], RULES) == (
+        "2.0.2",
+        "2.0.2.1",
+    )
 
 
 def test_rules_are_read_from_toml_tables():

@@ -103,9 +103,7 @@ def test_a_missing_file_is_told_without_the_password(server, session):
     with pytest.raises(NoMatchError) as caught:
         client.find("nvidia-nccl-cu12", "other.whl", SHA)
 
-    assert caught.value.message == (
-        f"the package index {server.url}/simple/ has no file other.whl of nvidia-nccl-cu12"
-    )
+    assert caught.value.message == (f"the package index {server.url}/simple/ has no file other.whl of nvidia-nccl-cu12")
 
 
 def test_a_missing_project_is_told(server, session):

@@ -1,0 +1,1 @@
+"""How `scripts/refresh_manifests` makes the manifests from NVIDIA's redistrib JSON and from the package index."""
