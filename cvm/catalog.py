@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 from cvm.core.compat import CompatTable, parse_compat
 from cvm.core.manifest import ANY_PLATFORM, Manifest, parse_manifest
-from cvm.core.platform import PLATFORMS
 from cvm.core.profile import Profiles, parse_profiles
 from cvm.core.redistrib import RedistribRules, parse_redistrib_rules
 from cvm.core.resolve import Release, World
@@ -117,8 +116,9 @@ def summarize(manifest: Manifest) -> Release:
     platforms: dict[str, set[str]] = {}
     variants: dict[str, set[str]] = {}
     for archive in archives:
-        of_archive = PLATFORMS if archive.platform == ANY_PLATFORM else (archive.platform,)
-        platforms.setdefault(archive.source, set()).update(of_archive)
+        # Samples and the like serve any platform, and make a release available on none.
+        if archive.platform != ANY_PLATFORM:
+            platforms.setdefault(archive.source, set()).add(archive.platform)
         variants.setdefault(archive.source, set()).update(archive.cuda_variants)
     return Release(
         manifest.version,

@@ -108,7 +108,7 @@ def _labels(pattern: Pattern, versions: Sequence[Version]) -> tuple[list[Version
     if found or pattern.is_newest:
         return found, ""
     wanted = Version(pattern.text)
-    labels = [v for v in versions if len(v.release) < len(wanted.release) and Pattern(str(v)).matches(wanted)]
+    labels = [v for v in versions if v != wanted and v.release == wanted.release[: len(v.release)]]
     return sorted(labels, reverse=True), pattern.text
 
 
@@ -137,11 +137,25 @@ def _incompatible(
     table = world.compat.get(product, CompatTable())
     builds = table.builds.get(label, ())
     serves = " and ".join(build.describe() for build in builds) or "other CUDA versions"
-    fit = ", ".join(str(version) for version in reversed(fitting)) or "none"
+    published = [release.version for release in world.releases(product)]
+    fit = ", ".join(_runs(fitting, published)) or "none"
     return IncompatibleError(
         f"{product} {label} does not go with CUDA {toolkit}: its builds serve {serves}; these fit: {fit}",
         hint=f"cvm install {toolkit} --with {product}=auto",
     )
+
+
+def _runs(versions: Sequence[Version], among: Sequence[Version]) -> list[str]:
+    """Write versions as runs: `8.8.0 to 9.28.0` where all that is published between them is meant."""
+    runs: list[list[Version]] = []
+    for version in sorted(among):
+        if version not in versions:
+            runs.append([])
+        elif runs and runs[-1]:
+            runs[-1].append(version)
+        else:
+            runs.append([version])
+    return [str(run[0]) if len(run) == 1 else f"{run[0]} to {run[-1]}" for run in runs if run]
 
 
 def _name(releases: Sequence[PlannedRelease]) -> str:

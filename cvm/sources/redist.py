@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 from urllib.parse import urljoin
 
-from cvm.errors import UnreachableError
+from cvm.errors import NetworkError, UnreachableError
 from cvm.net import Location
-from cvm.sources.index import answering
+from cvm.sources.index import answering, redacted
 
 if TYPE_CHECKING:
     from cvm.core.plan import PlannedArchive
@@ -33,8 +33,11 @@ def reachable(servers: Servers) -> bool:
     if url.startswith("file:"):
         return True
     try:
-        with answering(url):
+        with answering(redacted(url)):
             servers.client.head(url, timeout=_TIMEOUT, allow_redirects=False)
     except UnreachableError:
         return False
+    except NetworkError:
+        # It is there, and an install from it says better what is wrong.
+        return True
     return True

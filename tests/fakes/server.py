@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 import threading
 import time
 from dataclasses import dataclass, field, replace
@@ -70,6 +71,14 @@ class Request:
     headers: dict[str, str] = field(default_factory=dict, compare=False)
 
 
+class _Http(ThreadingHTTPServer):
+    """Says nothing when a client closes the connection, which many tests are about."""
+
+    def handle_error(self, request: object, client_address: object) -> None:
+        if not isinstance(sys.exc_info()[1], ConnectionError):
+            super().handle_error(request, client_address)  # type: ignore[arg-type]
+
+
 class Server:
     """Serves `folder` until it is closed; `requests` is a log, in the order of answers."""
 
@@ -81,7 +90,7 @@ class Server:
         self.closing = threading.Event()
         self._behaviours: dict[str, list[Behaviour]] = {}
         self._lock = threading.Lock()
-        self._http = ThreadingHTTPServer(("127.0.0.1", 0), type("Handler", (_Handler,), {"owner": self}))
+        self._http = _Http(("127.0.0.1", 0), type("Handler", (_Handler,), {"owner": self}))
         self._http.daemon_threads = True
         self._thread = threading.Thread(target=self._http.serve_forever, args=(0.01,), daemon=True)
         self._thread.start()
