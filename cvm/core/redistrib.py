@@ -32,6 +32,7 @@ class RedistribRules:
     left_out: tuple[str, ...] = ()
     label_parts: Mapping[str, int] = field(default_factory=dict)
     variants: Mapping[str, Mapping[Version, tuple[str, ...]]] = field(default_factory=dict)
+    renamed: Mapping[str, str] = field(default_factory=dict)
 
     def leaves_out(self, component: str) -> bool:
         """Whether a component is not for a prefix: the driver and what goes with it."""
@@ -58,6 +59,7 @@ def parse_redistrib_rules(document: Mapping[str, Any]) -> RedistribRules:
             product: {parse_version(version): tuple(variants) for version, variants in table.items()}
             for product, table in document["variants"].items()
         },
+        document["renamed"],
     )
 
 
@@ -80,7 +82,7 @@ def read_redistrib(
     faults: list[str] = []
     release = rules.release(product, label)
     components = [
-        _component(key, table, rules.variants_of(product, release), faults)
+        _component(rules.renamed.get(key, key), table, rules.variants_of(product, release), faults)
         for key, table in document.items()
         if isinstance(table, Mapping) and not rules.leaves_out(key)
     ]

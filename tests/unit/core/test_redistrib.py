@@ -11,6 +11,7 @@ RULES = RedistribRules(
     left_out=("nvidia_driver", "mft*"),
     label_parts={"cudnn": 3},
     variants={"cutensor": {Version("1.3"): ("cuda11",), Version("1.6.2"): ("cuda11", "cuda12")}},
+    renamed={"cccl": "cuda_cccl"},
 )
 SHA = {letter: letter * 64 for letter in "abcdef"}
 
@@ -199,11 +200,18 @@ def test_the_file_of_a_release_wins_over_those_of_its_builds():
     )
 
 
+def test_a_component_that_was_renamed_keeps_its_first_name():
+    document = {"cccl": {"version": "13.3.4.3.1", "linux-x86_64": leaf("cccl/linux-x86_64/cccl.tar.xz")}}
+
+    assert [component.key for component in read(document, label="13.4.2").components] == ["cuda_cccl"]
+
+
 def test_rules_are_read_from_toml_tables():
     document = {
         "left_out": ["nvidia_driver", "mft*"],
         "label_parts": {"cudnn": 3},
         "variants": {"cutensor": {"1.3": ["cuda11"], "1.6.2": ["cuda11", "cuda12"]}},
+        "renamed": {"cccl": "cuda_cccl"},
     }
 
     assert parse_redistrib_rules(document) == RULES
