@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import os
 import socket
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 _CLEARED = ("CVM_", "CUDA", "CUDNN", "NCCL", "LD_LIBRARY_PATH", "LIBRARY_PATH")
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cvm.actions.planning import InstallPlan, choose_plan, measure
@@ -58,7 +58,7 @@ def drop_damaged(plan: Plan, tools: Tools) -> tuple[str, ...]:
 def _intact(path: str, file: StoredFile) -> bool:
     try:
         if file.is_link:
-            return os.readlink(path) == file.target
+            return str(Path(path).readlink()) == file.target
         return hash_file(path) == file.sha256
     except OSError:
         return False

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import jsonschema
 import pytest
@@ -14,6 +13,9 @@ import pytest
 from cvm.cli.app import main
 from tests.fakes.redist import publish_cudnn, publish_toolkit
 from tests.fakes.server import Server
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 SCHEMAS = Path(__file__).parents[2] / "cvm" / "schemas"
 

@@ -1,9 +1,11 @@
 from __future__ import annotations
 
-import os
-from pathlib import Path
+from typing import TYPE_CHECKING
 
-from tests.functional.conftest import World
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.functional.conftest import World
 
 
 def test_the_plan_is_shown_before_anything_is_downloaded(world: World) -> None:
@@ -120,7 +122,7 @@ def test_a_single_local_archive_is_taken_and_the_rest_fetched(world: World, publ
 def test_an_unpacked_tree_is_copied(world: World, tmp_path: Path) -> None:
     world.ok("install", "99.1")
     tree = tmp_path / "a tree"
-    os.rename(world.toolchain("99.1.1"), tree)
+    world.toolchain("99.1.1").rename(tree)
     outcome = world.ok("install", "99.1", "--from", tree)
     assert outcome.out == f"copied {tree} to $CVM_HOME/toolchains/99.1.1\n"
     assert (world.toolchain("99.1.1") / "bin" / "nvcc").exists()

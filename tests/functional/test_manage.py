@@ -1,11 +1,14 @@
 from __future__ import annotations
 
 import shutil
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.functional.conftest import World
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.functional.conftest import World
 
 
 def test_a_fresh_home_lists_nothing_and_says_how_to_begin(bare_world: World) -> None:
@@ -97,7 +100,10 @@ def test_list_remote_shows_sources_and_the_newest_cudnn(world: World) -> None:
         "99.1.1      redist          cuDNN 99.8.9\n"
         "99.10.0     redist          cuDNN 99.8.9\n"
     )
-    assert world.ok("list-remote", "cudnn", "99").out == "99.8.6      redist          cuda98\n99.8.9      redist          cuda99\n"
+    assert (
+        world.ok("list-remote", "cudnn", "99").out
+        == "99.8.6      redist          cuda98\n99.8.9      redist          cuda99\n"
+    )
     assert world.ok("list-remote", "cuda", "12.1", "--json").json["releases"][0]["version"] == "12.1.0"
     assert world.run("list-remote", "tensorrt").code == 4
 
@@ -121,7 +127,9 @@ def test_a_damaged_manifest_is_named_with_all_its_faults(world: World) -> None:
     path.write_text('schema = 1\nproduct = "cuda"\nversion = "99.2.0"\n[components.x]\nversion = ""\n')
     outcome = world.run("list-remote")
     assert outcome.code == 2
-    assert outcome.err == "error: $CVM_HOME/manifests/cuda/99.2.0.toml is not a manifest: x: version is missing or empty\n"
+    assert (
+        outcome.err == "error: $CVM_HOME/manifests/cuda/99.2.0.toml is not a manifest: x: version is missing or empty\n"
+    )
     path.write_text("schema = ")
     assert world.run("list-remote").code == 2
 
@@ -130,5 +138,11 @@ def test_help_of_every_command_shows_an_example(bare_world: World) -> None:
     from cvm.cli.app import COMMANDS
 
     for name in COMMANDS:
-        for words in ([name, "dir"], [name, "clear"]) if name == "cache" else ([name, "refresh"],) if name == "manifest" else ([name],):
+        for words in (
+            ([name, "dir"], [name, "clear"])
+            if name == "cache"
+            else ([name, "refresh"],)
+            if name == "manifest"
+            else ([name],)
+        ):
             assert "Example" in bare_world.ok(*words, "--help").out
