@@ -26,7 +26,8 @@ def read_tar(feed: Feed, tree: Tree) -> None:
     try:
         # Never extract(): `tree` has rules of its own, stricter than any filter's.
         with tarfile.TarFile(fileobj=cast("IO[bytes]", stream), mode="r", encoding="utf-8") as archive:
-            while member := archive.next():
+            # Python 3.10 seeks backwards when it is asked again for the first member of an empty archive.
+            while (archive.firstmember or archive.offset) and (member := archive.next()):  # type: ignore[attr-defined]
                 _read_member(stream, tree, archive, member)
                 # tarfile keeps every member it has seen.
                 archive.members = []  # type: ignore[attr-defined]
