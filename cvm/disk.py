@@ -14,7 +14,12 @@ from cvm.errors import CvmError, DiskError
 STAGING_PREFIX = ".staging-"
 
 _FULL = (errno.ENOSPC, errno.EDQUOT)
+_IN_THE_WAY = (errno.ENOTDIR, errno.EEXIST)
 _DENIED = (errno.EROFS, errno.EACCES, errno.EPERM)
+
+# linux/fcntl.h and linux/fs.h.
+_HERE, _RENAME_EXCHANGE = -100, 2
+_CANNOT_EXCHANGE = (errno.ENOSYS, errno.EINVAL, errno.EOPNOTSUPP, errno.EXDEV)
 
 
 def make_folder(path: Path) -> Path:
@@ -26,31 +31,45 @@ def make_folder(path: Path) -> Path:
     return path
 
 
+def readable_folder(path: Path) -> Path:
+    """Make a folder that others may read whatever the umask, as a site's store must be; raises DiskError.
+
+    Who wants privacy has it from the home around it, which is left to the umask.
+    """
+    if not path.is_dir():
+        make_folder(path)
+        try:
+            path.chmod(0o755)
+        except OSError as error:
+            raise disk_error(error, path) from error
+    return path
+
+
 def staging_folder(parent: Path) -> Path:
     """Make a folder beside its target, so that a rename puts it in place."""
-    return make_folder(make_folder(parent) / f"{STAGING_PREFIX}{os.getpid()}-{uuid4().hex[:8]}")
+    return make_folder(readable_folder(parent) / f"{STAGING_PREFIX}{os.getpid()}-{uuid4().hex[:8]}")
 
 
 def replace_folder(staged: Path, target: Path) -> None:
-    """Put a staged folder in place of `target`: the old one is moved aside first and removed last."""
+    """Put a staged folder in place of `target`, in one step where the file system knows how; raises DiskError."""
     try:
         make_folder(target.parent)
-        if target.is_symlink() or target.exists():
-            aside = target.parent / f"{STAGING_PREFIX}old-{uuid4().hex[:8]}"
-            target.rename(aside)
+        if not os.path.lexists(target):
+            staged.rename(target)
+        elif _exchange(staged, target):
+            remove_tree(staged)
+        else:
+            aside = _move_aside(target)
             staged.rename(target)
             remove_tree(aside)
-        else:
-            staged.rename(target)
     except OSError as error:
         raise disk_error(error, target) from error
 
 
 def discard_folder(path: Path) -> None:
-    """Remove a folder at once for whoever looks at it: renamed aside, then deleted."""
+    """Remove a folder at once for whoever looks at it: renamed aside, then deleted; raises DiskError."""
     try:
-        aside = path.parent / f"{STAGING_PREFIX}gone-{uuid4().hex[:8]}"
-        path.rename(aside)
+        aside = _move_aside(path)
     except FileNotFoundError:
         return
     except OSError as error:
@@ -60,12 +79,15 @@ def discard_folder(path: Path) -> None:
 
 def remove_tree(path: Path) -> None:
     """Delete a folder of ours, read-only folders inside it included; what is gone already is no error."""
-    for folder, names, _ in os.walk(path):
-        for name in names:
-            child = Path(folder, name)
-            if not child.is_symlink() and not child.stat().st_mode & stat.S_IWUSR:
-                child.chmod(0o755)
     try:
+        if path.is_symlink() or path.is_file():
+            path.unlink()
+            return
+        for folder, names, _ in os.walk(path):
+            for name in names:
+                child = Path(folder, name)
+                if not child.is_symlink() and not child.stat().st_mode & stat.S_IWUSR:
+                    child.chmod(0o755)
         shutil.rmtree(path)
     except FileNotFoundError:
         return
@@ -100,4 +122,35 @@ def disk_error(error: OSError, path: Path) -> CvmError:
             f"{where} can't be written: {str(error.strerror).lower()}",
             hint="set CVM_HOME to a folder that is yours",
         )
+    if error.errno in _IN_THE_WAY:
+        return DiskError(f"{where} can't be made: a file is in the way", hint="set CVM_HOME to a folder")
     return DiskError(f"{where}: {str(error.strerror or error).lower()}")
+
+
+def _move_aside(path: Path) -> Path:
+    """Rename a folder to where nobody looks; one that can't be renamed is removed where it is."""
+    aside = path.parent / f"{STAGING_PREFIX}old-{uuid4().hex[:8]}"
+    try:
+        path.rename(aside)
+    except OSError as error:
+        if error.errno != errno.EXDEV:
+            raise
+        # In a container, a folder of a lower layer: the overlay can't rename it.
+        remove_tree(path)
+    return aside
+
+
+def _exchange(one: Path, other: Path) -> bool:
+    """Let two paths change places in one step; returns whether the system and the file system can."""
+    import ctypes
+
+    try:
+        renameat2 = ctypes.CDLL(None, use_errno=True).renameat2
+    except AttributeError:
+        return False
+    if not renameat2(_HERE, os.fsencode(one), _HERE, os.fsencode(other), _RENAME_EXCHANGE):
+        return True
+    number = ctypes.get_errno()
+    if number in _CANNOT_EXCHANGE:
+        return False
+    raise OSError(number, os.strerror(number), str(other))

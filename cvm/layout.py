@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from cvm.errors import UsageError
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -23,14 +25,14 @@ class Layout:
 
     @classmethod
     def from_environment(cls, environment: Mapping[str, str]) -> Layout:
-        """Choose the home: CVM_HOME, else the user's data folder; CVM_SITE_HOME, CVM_CACHE_DIR likewise."""
-        home = environment.get("CVM_HOME")
-        site = environment.get("CVM_SITE_HOME")
-        cache = environment.get("CVM_CACHE_DIR")
+        """Choose the home: CVM_HOME, else the user's data folder; CVM_SITE_HOME, CVM_CACHE_DIR likewise.
+
+        Raises UsageError where the system doesn't know a home that is needed.
+        """
         return cls(
-            Path(home).expanduser().absolute() if home else _default_home(),
-            Path(site).expanduser().absolute() if site else None,
-            Path(cache).expanduser().absolute() if cache else None,
+            _named("CVM_HOME", environment) or _default_home(),
+            _named("CVM_SITE_HOME", environment),
+            _named("CVM_CACHE_DIR", environment),
         )
 
     @property
@@ -86,7 +88,26 @@ def store_entry(store: Path, sha256: str) -> Path:
     return store / sha256[:2] / f"{sha256}-{UNPACKER_REVISION}"
 
 
+def _named(variable: str, environment: Mapping[str, str]) -> Path | None:
+    text = environment.get(variable)
+    if not text:
+        return None
+    try:
+        return Path(text).expanduser().absolute()
+    except RuntimeError as error:
+        raise UsageError(
+            f"{variable} is {text}, whose home folder is not known", hint=f"set {variable} to a whole path"
+        ) from error
+
+
 def _default_home() -> Path:
     from platformdirs import user_data_path
 
-    return user_data_path("cvm").absolute()
+    try:
+        path = user_data_path("cvm")
+    except RuntimeError:
+        path = Path("~")
+    # Older versions of platformdirs leave the `~` where it is.
+    if not path.is_absolute():
+        raise UsageError("HOME is not set, and this user has no home folder", hint="set CVM_HOME to a folder")
+    return path

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import os
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
-from cvm.disk import make_folder
+from cvm.disk import disk_error, make_folder
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -26,12 +26,17 @@ def changing(layout: Layout, on_wait: Callable[[str], None]) -> Iterator[None]:
     make_folder(layout.locks)
     lock = FileLock(layout.install_lock)
     try:
-        lock.acquire(timeout=0)
-    except Timeout:
-        on_wait(_holder(layout))
-        lock.acquire()
+        try:
+            lock.acquire(timeout=0)
+        except Timeout:
+            on_wait(_holder(layout))
+            lock.acquire()
+    except OSError as error:
+        raise disk_error(error, layout.install_lock) from error
     try:
-        (layout.locks / "holder").write_text(str(os.getpid()))
+        # Only told to those who wait: `cvm prune` must work on a full disk.
+        with suppress(OSError):
+            (layout.locks / "holder").write_text(str(os.getpid()))
         yield
     finally:
         lock.release()

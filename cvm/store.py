@@ -16,6 +16,7 @@ from cvm.disk import (
     discard_folder,
     disk_error,
     make_folder,
+    readable_folder,
     remove_tree,
     replace_folder,
     staging_folder,
@@ -78,7 +79,7 @@ class Store:
 
     def entries(self) -> Iterator[Entry]:
         """Yield the entries of the user's own store."""
-        for folder in sorted(self._own.glob("[0-9a-f][0-9a-f]/*-*")):
+        for folder in sorted(self._own.glob("[0-9a-f][0-9a-f]/[0-9a-f]*-*")):
             if (entry := _read(folder)) is not None:
                 yield entry
 
@@ -88,9 +89,10 @@ class Store:
 
     def sweep_staging(self) -> None:
         """Remove what processes left that died; only under the install lock, where nobody else unpacks."""
-        for path in self._own.glob(f"{STAGING_PREFIX}*"):
-            if not _alive(path.name):
-                remove_tree(path)
+        for pattern in (f"{STAGING_PREFIX}*", f"*/{STAGING_PREFIX}*"):
+            for path in self._own.glob(pattern):
+                if not _alive(path.name):
+                    remove_tree(path)
 
     def size(self, entry: Entry) -> int:
         """Return the bytes of an entry's files."""
@@ -98,7 +100,7 @@ class Store:
 
     def _place(self, staged: Path, sha256: str) -> Entry:
         target = store_entry(self._own, sha256)
-        make_folder(target.parent)
+        readable_folder(target.parent)
         try:
             staged.rename(target)
         except OSError as error:

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 from cvm import __version__
 from cvm.core.receipt import COPIED, Receipt
 from cvm.core.request import COMPANIONS
-from cvm.disk import make_folder, remove_tree, replace_folder, staging_folder, sweep_staging
-from cvm.errors import IncompatibleError
+from cvm.disk import disk_error, readable_folder, remove_tree, replace_folder, staging_folder, sweep_staging
+from cvm.errors import DiskError, IncompatibleError
 from cvm.prefix.probe import companion_versions, toolkit_version
 from cvm.prefix.receipt import write_receipt
 from cvm.prefix.tree import inventory
@@ -47,17 +47,28 @@ def tree_name(path: Path, request: Request) -> tuple[str, Receipt]:
 
 def copy_tree(path: Path, receipt: Receipt, layout: Layout) -> Path:
     """Copy a toolkit into the home; the caller holds the install lock."""
-    sweep_staging(make_folder(layout.toolchains))
+    sweep_staging(readable_folder(layout.toolchains))
     check_space({layout.home: _size(path)})
     target = layout.toolchain(receipt.name)
     staged = staging_folder(target.parent)
     try:
-        shutil.copytree(path, staged, symlinks=True, dirs_exist_ok=True, ignore=shutil.ignore_patterns(".cvm"))
+        _copy(path, staged)
         write_receipt(staged, receipt, inventory(staged, {}))
         replace_folder(staged, target)
     finally:
         remove_tree(staged)
     return target
+
+
+def _copy(path: Path, staged: Path) -> None:
+    try:
+        shutil.copytree(path, staged, symlinks=True, dirs_exist_ok=True, ignore=shutil.ignore_patterns(".cvm"))
+    except shutil.Error as error:
+        # It goes on after a file that fails, and tells of all at the end.
+        source, target, reason = error.args[0][0]
+        raise DiskError(f"{source} can't be copied to {target}: {reason}") from error
+    except OSError as error:
+        raise disk_error(error, staged) from error
 
 
 def _size(path: Path) -> int:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from cvm import __version__
 from cvm.core.receipt import InstalledComponent, License, Receipt
-from cvm.disk import make_folder, remove_tree, replace_folder, staging_folder, sweep_staging
-from cvm.fetch import Event, FetchJob, fetch_all
+from cvm.disk import readable_folder, remove_tree, replace_folder, staging_folder, sweep_staging
+from cvm.fetch import Event, FetchJob, default_workers, fetch_all
 from cvm.net import Location
 from cvm.prefix.build import build
 from cvm.prefix.linker import Linker
@@ -55,13 +55,19 @@ def install(plan: InstallPlan, products: Mapping[str, Mapping[str, Any]], tools:
     Whatever fails, no half of a toolchain is left, and what has arrived is used by the next run.
     """
     layout = tools.layout
-    make_folder(layout.toolchains)
+    readable_folder(layout.toolchains)
     sweep_staging(layout.toolchains)
     tools.store.sweep_staging()
-    check_space({layout.home: plan.sizes.unpacked, layout.cache: plan.sizes.download})
+    check_space({layout.home: plan.sizes.unpacked, layout.cache: _in_flight(plan)})
     jobs = [_job(item, tools) for item in plan.missing]
     fetch_all(jobs, layout, on_event=tools.on_event)
     return _build(plan.plan, products, tools, created)
+
+
+def _in_flight(plan: InstallPlan) -> int:
+    """Return the bytes that the cache may hold at once: an archive leaves it when it is unpacked."""
+    sizes = sorted((i.archive.size for i in plan.missing if i.archive.sha256 not in plan.local), reverse=True)
+    return sum(sizes[: default_workers()])
 
 
 def licenses(plan: Plan, products: Mapping[str, Mapping[str, Any]]) -> tuple[License, ...]:

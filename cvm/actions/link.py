@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from cvm import __version__
 from cvm.core.receipt import Receipt
 from cvm.core.request import parse_link_name
-from cvm.disk import make_folder, replace_folder, staging_folder
+from cvm.disk import remove_tree, replace_folder, staging_folder
 from cvm.errors import UsageError
 from cvm.prefix.probe import companion_versions, toolkit_version
 from cvm.prefix.receipt import write_receipt
@@ -38,8 +38,10 @@ def link(name: str, path: Path, layout: Layout, *, platform: str, created: str, 
         created=created,
         cvm=__version__,
     )
-    make_folder(layout.toolchains)
     staged = staging_folder(layout.toolchains)
-    write_receipt(staged, receipt, {})
-    replace_folder(staged, target)
+    try:
+        write_receipt(staged, receipt, {})
+        replace_folder(staged, target)
+    finally:
+        remove_tree(staged)
     return receipt

@@ -135,7 +135,7 @@ def _from_wheels(request: Request, world: World, choices: Choices) -> Plan:
     except NoMatchError as error:
         raise UnreachableError(
             f"NVIDIA's host can't be reached, and only it has {request}",
-            hint="check the network, or point CVM_REDIST_URL at a mirror",
+            hint="check the network and the proxy settings, or point CVM_REDIST_URL at a mirror",
         ) from error
     lacks = ", ".join(plan.toolkit.lacks)
     note = "NVIDIA's host can't be reached: taking NVIDIA's wheels from the package index"

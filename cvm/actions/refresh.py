@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -69,4 +70,7 @@ def _add(manifest: Manifest, layout: Layout) -> Added:
         beside.replace(path)
     except OSError as error:
         raise disk_error(error, path) from error
+    finally:
+        with suppress(OSError):
+            beside.unlink()
     return Added(manifest.product, manifest.version, path)

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import sys
+from contextlib import suppress
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 import click
 
 from cvm import __version__
-from cvm.cli.context import Context, answer_json_error, real_environment
+from cvm.cli.context import Context, real_environment
+from cvm.cli.output import ReaderGoneError, answer_json_error, complain, leave_stdout
+from cvm.cli.signals import Stopped, catch_stopping, die_of
+from cvm.disk import disk_error
 from cvm.errors import CvmError, InterruptError, UsageError
 from cvm.layout import Layout
 
@@ -85,25 +90,36 @@ def main(arguments: list[str] | None = None) -> int:
         return error.exit_code
     except click.ClickException as error:
         return _fail(UsageError(error.format_message().rstrip("."), hint=_help_hint(error)), given)
-    except CvmError as error:
-        return _fail(error, given)
-    except (KeyboardInterrupt, click.exceptions.Abort):
-        return _fail(InterruptError("interrupted; the next run goes on from here"), given)
-    except BrokenPipeError:
-        # The reader of our answer is gone, as in `cvm list-remote | head`.
-        sys.stderr.close()
+    except ReaderGoneError:
         return 0
+    except Stopped as stopped:
+        _fail(InterruptError(f"stopped by {stopped.name}; the next run goes on from here"), given)
+        raise
+    except (CvmError, OSError, KeyboardInterrupt, click.exceptions.Abort) as error:
+        return _fail(_expected(error), given)
     return result if isinstance(result, int) else 0
+
+
+def _expected(error: BaseException) -> CvmError:
+    """Say what failed in one of cvm's errors."""
+    if isinstance(error, CvmError):
+        return error
+    if isinstance(error, OSError):
+        # Whatever the disk refuses where nobody foresaw it is no fault of the program.
+        return disk_error(error, Path(str(error.filename or "the disk")))
+    return InterruptError("interrupted; the next run goes on from here")
 
 
 def _fail(error: CvmError, given: list[str]) -> int:
     if _wants_json(given):
-        answer_json_error(
-            {"kind": error.kind, "message": error.message, "hint": error.hint, "exit_code": error.exit_code}
-        )
-    click.echo(f"{click.style('error:', fg='red', bold=True)} {error.message}", err=True)
+        with suppress(CvmError):  # Nobody reads it: the exit code is left.
+            answer_json_error(
+                {"kind": error.kind, "message": error.message, "hint": error.hint, "exit_code": error.exit_code}
+            )
+    environment = real_environment()
+    complain("error:", error.message, "red", environment)
     if error.hint:
-        click.echo(f"{click.style('hint:', fg='cyan', bold=True)} {error.hint}", err=True)
+        complain("hint:", error.hint, "cyan", environment)
     return error.exit_code
 
 
@@ -119,4 +135,12 @@ def _help_hint(error: click.ClickException) -> str:
 
 def run() -> None:
     """Enter from the shell."""
-    sys.exit(main())
+    catch_stopping()
+    try:
+        code = main()
+    except Stopped as stopped:
+        leave_stdout()
+        die_of(stopped.number)
+        code = 128 + stopped.number
+    leave_stdout()
+    sys.exit(code)

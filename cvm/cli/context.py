@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-import json
 import os
 import sys
+from contextlib import suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
+
+from cvm.cli.output import answer, answer_json
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from cvm.layout import Layout
 
-SCHEMA = 1
+__all__ = ["Context", "answer", "answer_json", "human_size", "json_option", "pass_context", "real_environment"]
 
 
 @dataclass(frozen=True)
@@ -29,32 +31,19 @@ class Context:
     def talk(self, text: str) -> None:
         """Tell the person something: on stderr, since stdout is the answer."""
         if not self.quiet:
-            click.echo(text, err=True)
+            with suppress(OSError):
+                click.echo(text, err=True)
 
     @property
     def moves(self) -> bool:
         """Whether progress may move on stderr."""
-        return sys.stderr.isatty() and not self.quiet and self.environment.get("TERM") != "dumb"
+        terminal = sys.stderr is not None and sys.stderr.isatty()
+        return terminal and not self.quiet and self.environment.get("TERM") != "dumb"
 
 
 pass_context = click.make_pass_decorator(Context)
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
-
-
-def answer(text: str) -> None:
-    """Print the answer of a command on stdout."""
-    click.echo(text)
-
-
-def answer_json(command: str, **data: Any) -> None:
-    """Print the one JSON document of a command; `cvm/schemas/<command>.json` describes it."""
-    click.echo(json.dumps({"schema": SCHEMA, "command": command, "status": "ok", **data}, indent=2))
-
-
-def answer_json_error(error: Mapping[str, Any]) -> None:
-    """Print the JSON document of a failure."""
-    click.echo(json.dumps({"schema": SCHEMA, "status": "error", "error": dict(error)}, indent=2))
 
 
 def human_size(size: int) -> str:

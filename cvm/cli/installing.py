@@ -108,11 +108,11 @@ class Installer:
             )
 
     def _progress(self, plan: InstallPlan) -> AbstractContextManager[Callable[[Event], None]]:
-        if not self._context.moves:
-            return nullcontext(_ignore)
-        from cvm.cli.progress import Lines
+        from cvm.cli.progress import Lines, Notes
 
         names = {i.archive.sha256: f"{i.component} {i.version}" for i in plan.missing}
+        if not self._context.moves:
+            return nullcontext(Notes(names, self._context.talk))
         return Lines(names, {i.archive.sha256: i.archive.size for i in plan.missing})
 
     def _tools(self) -> Tools:

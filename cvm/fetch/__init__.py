@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from cvm.layout import Layout
 
-__all__ = ["Event", "FetchJob", "Finished", "Progress", "Retrying", "Started", "fetch_all"]
+__all__ = ["Event", "FetchJob", "Finished", "Progress", "Retrying", "Started", "default_workers", "fetch_all"]
 
 # Below that, starting processes takes longer than they save.
 _SMALL = 20_000_000

@@ -28,18 +28,23 @@ if TYPE_CHECKING:
 
 _BOOT = """\
 import sys
-sys.path[:] = sys.argv[3:]
+sys.path[:] = sys.argv[4:]
 from cvm.fetch.worker import main
-main(int(sys.argv[1]), int(sys.argv[2]))
+main(*map(int, sys.argv[1:4]))
 """
 _POLL, _IDLE = 0.02, 1.0
+
+# The largest archive goes to the first worker, and often is what all wait for in the end: the others leave it the cores.
+_STAND_BACK = 5
 
 
 def run(jobs: Sequence[FetchJob], layout: Layout, workers: int, on_event: Callable[[Event], None]) -> None:
     """Fetch jobs in worker processes; the first failure, or ^C, ends them all and is raised."""
-    pool = [_Worker(layout) for _ in range(workers)]
     locator = Locator(jobs)
+    pool: list[_Worker] = []
     try:
+        pool.append(_Worker(layout, 0))
+        pool.extend(_Worker(layout, _STAND_BACK) for _ in range(workers - 1))
         while _hand_out(pool, locator) or any(worker.task for worker in pool):
             idle = locator.left and any(worker.task is None for worker in pool)
             for ready in wait([w.connection for w in pool], _POLL if idle else _IDLE):
@@ -62,11 +67,11 @@ def _hand_out(pool: Sequence[_Worker], locator: Locator) -> int:
 class _Worker:
     """One process and what it is doing."""
 
-    def __init__(self, layout: Layout) -> None:
+    def __init__(self, layout: Layout, niceness: int) -> None:
         self.task: Task | None = None
         ours, theirs = socket.socketpair()
         with theirs:
-            self._process = _start(theirs.fileno())
+            self._process = _start(theirs.fileno(), niceness)
         self.connection: Connection[object, object] = Connection(ours.detach())
         self.connection.send(layout)
 
@@ -105,14 +110,24 @@ class _Worker:
         )
 
 
-def _start(descriptor: int) -> subprocess.Popen[bytes]:
-    # ^C at a terminal reaches every process of the group. The parent alone answers it, so workers are born with SIGINT
-    # blocked: no moment is left in which one would die with a traceback.
-    blocked = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+def _start(descriptor: int, niceness: int) -> subprocess.Popen[bytes]:
+    # ^C at a terminal reaches every process of the group, and so do the others sometimes. The parent alone answers, so
+    # workers are born with them blocked: no moment is left in which one would die before it.
+    blocked = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGTERM, signal.SIGHUP})
     try:
         # Neither site nor the parent's main module is imported: sys.path is handed over as it is.
         return subprocess.Popen(
-            [sys.executable, "-I", "-S", "-c", _BOOT, str(descriptor), str(os.getpid()), *_module_folders()],
+            [
+                sys.executable,
+                "-I",
+                "-S",
+                "-c",
+                _BOOT,
+                str(descriptor),
+                str(os.getpid()),
+                str(niceness),
+                *_module_folders(),
+            ],
             pass_fds=(descriptor,),
             stdin=subprocess.DEVNULL,
         )

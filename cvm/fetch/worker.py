@@ -20,9 +20,10 @@ if TYPE_CHECKING:
 _PR_SET_PDEATHSIG = 1
 
 
-def main(descriptor: int, parent: int) -> None:
+def main(descriptor: int, parent: int, niceness: int) -> None:
     """Take tasks from a socket until it closes; answer with events, and with the error when a task fails."""
     _die_with(parent)
+    os.nice(niceness)
     connection: Connection[object, object] = Connection(descriptor)
     layout: Layout = connection.recv()  # type: ignore[assignment]
     # Imported while the parent looks for the first archive.

@@ -11,8 +11,10 @@ from typing import TYPE_CHECKING
 import requests
 import urllib3.exceptions
 
-from cvm.errors import IntegrityError, NetworkError, UnreachableError
+from cvm.errors import IntegrityError, NetworkError
 from cvm.net.location import shown
+from cvm.net.reasons import never_connected, proxy_at_fault, reason_of, unreachable
+from cvm.net.wanted import OTHER_BYTES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -28,17 +30,19 @@ _WORTH_A_RESET = 1 << 16
 _CONTENT_RANGE = re.compile(r"bytes (\d+)-\d+/(\d+|\*)")
 _PASSING = frozenset({408, 425, 429, 500, 502, 503, 504, 520, 521, 522, 523, 524})
 _DENIED = frozenset({401, 403, 407})
-_NEVER_CONNECTED = (urllib3.exceptions.NewConnectionError, urllib3.exceptions.ConnectTimeoutError)
+_KEPT = "run the command again: it goes on from what has arrived"
+_ELSEWHERE = "point CVM_REDIST_URL at a mirror, or try another --source"
 
 
 class _Broken(Exception):  # noqa: N818 - not an error yet: another try may do
     """A try that failed in a way that may pass."""
 
-    def __init__(self, reason: str, *, connected: bool = True, pause: float = 0.0) -> None:
+    def __init__(self, reason: str, *, connected: bool = True, pause: float = 0.0, proxy: str = "") -> None:
         super().__init__(reason)
         self.reason = reason
         self.connected = connected
         self.pause = pause
+        self.proxy = proxy
 
 
 class Attempts:
@@ -82,8 +86,8 @@ class Attempts:
         policy = self._client.policy
         if failures >= policy.tries:
             if self._connected:
-                raise NetworkError(f"{self._shown}: {broken.reason}, {failures} times in a row")
-            raise UnreachableError(f"{self._shown} can't be reached: {broken.reason}")
+                raise NetworkError(f"{self._shown}: {broken.reason}, {failures} times in a row", hint=_KEPT)
+            raise unreachable(self._shown, broken.proxy, broken.reason)
         self._watch.retrying(broken.reason)
         time.sleep(policy.pause_after(failures, broken.pause))
 
@@ -109,7 +113,7 @@ class Attempts:
             while block := response.raw.read(_BLOCK, decode_content=False):
                 yield block
         except (urllib3.exceptions.HTTPError, HTTPException, OSError) as error:
-            raise _Broken(_reason(error)) from error
+            raise _Broken(reason_of(error)) from error
 
     def _ask(self, position: int) -> requests.Response:
         headers = dict(self._headers)
@@ -138,8 +142,9 @@ class Attempts:
         if isinstance(error, requests.ConnectionError | requests.Timeout | OSError) and not isinstance(
             error, requests.TooManyRedirects | ValueError
         ):
-            return _Broken(_reason(error), connected=not _never_connected(error))
-        return NetworkError(f"{self._shown}: {_reason(error)}")
+            connected = not never_connected(error)
+            return _Broken(reason_of(error), connected=connected, proxy=proxy_at_fault(error, self._url))
+        return NetworkError(f"{self._shown}: {reason_of(error)}", hint="check CVM_REDIST_URL and the proxy settings")
 
     def _unexpected(self, response: requests.Response, position: int) -> Exception:
         """Say what an answer without the bytes means."""
@@ -147,12 +152,13 @@ class Attempts:
         answer = f"{self._shown} answered {status} {response.reason or ''}".rstrip()
         if status == 416 and position:
             return IntegrityError(
-                f"{self._wanted.filename} is shorter on the server than the {position} bytes of it here"
+                f"{self._wanted.filename} is shorter on the server than the {position} bytes of it here",
+                hint=OTHER_BYTES,
             )
         if status in _PASSING:
             return _Broken(f"the server answered {status}", pause=_asked_pause(response))
-        hint = "check the credentials for this host, for instance in ~/.netrc" if status in _DENIED else None
-        return NetworkError(answer, hint=hint)
+        denied = "check the credentials for this host, for instance in ~/.netrc"
+        return NetworkError(answer, hint=denied if status in _DENIED else _ELSEWHERE)
 
     def _start(self, response: requests.Response, position: int) -> int:
         """Return where a body begins, and learn or check how long the archive is."""
@@ -172,35 +178,9 @@ class Attempts:
             self._total = int(text)
         elif text.isdigit() and int(text) != self._wanted.size:
             raise IntegrityError(
-                f"{self._wanted.filename} has {text} bytes at {self._shown} instead of {self._wanted.size}"
+                f"{self._wanted.filename} has {text} bytes at {self._shown} instead of {self._wanted.size}",
+                hint=OTHER_BYTES,
             )
-
-
-def _never_connected(error: BaseException | None) -> bool:
-    """Whether a failure came before there was a connection: no address, refused, or no answer to it."""
-    if isinstance(error, requests.ConnectTimeout | requests.exceptions.ProxyError):
-        return True
-    inner = error.args[0] if error is not None and error.args else None
-    return isinstance(getattr(inner, "reason", inner), _NEVER_CONNECTED)
-
-
-def _reason(error: BaseException) -> str:
-    """Return the innermost words of a failure: those around it repeat the URL, which may hold a password."""
-    seen: BaseException = error
-    while isinstance(inner := getattr(seen, "reason", None) or (seen.args[-1] if seen.args else None), BaseException):
-        seen = inner
-    if isinstance(seen, urllib3.exceptions.NewConnectionError) and isinstance(seen.__cause__, OSError):
-        seen = seen.__cause__
-    if isinstance(seen, TimeoutError | requests.Timeout | urllib3.exceptions.TimeoutError):
-        return "no answer in time"
-    if isinstance(seen, OSError) and seen.strerror:
-        return str(seen.strerror).lower()
-    return shown_text(str(seen)) or type(seen).__name__
-
-
-def shown_text(text: str) -> str:
-    """Remove credentials from the URLs in a text."""
-    return re.sub(r"//[^/@\s]*@", "//", text).rstrip(".")
 
 
 def _asked_pause(response: requests.Response) -> float:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import fcntl
 import os
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from cvm.disk import disk_error, make_folder
@@ -38,6 +39,9 @@ class Part:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        if self._ours and not os.fstat(self._descriptor).st_size:
+            with suppress(OSError):
+                self._path.unlink()
         os.close(self._descriptor)
 
     def blocks(self) -> Iterator[bytes]:

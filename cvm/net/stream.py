@@ -43,7 +43,7 @@ def stream(
     path = location.path
     if path is not None:
         watch.started(0)
-        return _checked(wanted, _read_file(path), watch)
+        return _local(wanted, path, watch)
     return _download(wanted, location, part, client, watch)
 
 
@@ -81,6 +81,13 @@ def _checked(wanted: Wanted, blocks: Iterator[bytes], watch: Watch) -> Generator
         watch.progress(size)
         yield block
     wanted.check(size, hashed.hexdigest())
+
+
+def _local(wanted: Wanted, path: Path, watch: Watch) -> Generator[bytes, None, None]:
+    try:
+        yield from _checked(wanted, _read_file(path), watch)
+    except IntegrityError as error:
+        raise IntegrityError(error.message, hint=f"take {path} away, or download it again") from error
 
 
 def _read_file(path: Path) -> Iterator[bytes]:

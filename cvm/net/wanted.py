@@ -6,6 +6,8 @@ from dataclasses import dataclass
 
 from cvm.errors import IntegrityError
 
+OTHER_BYTES = "run the command again; if that doesn't help, a mirror or proxy on the way serves another file"
+
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
@@ -18,11 +20,11 @@ class Wanted:
     def check(self, size: int, sha256: str) -> None:
         """Compare what arrived; raises IntegrityError that names both sides."""
         if self.size and size != self.size:
-            raise IntegrityError(f"{self.filename} has {size} bytes instead of {self.size}")
+            raise IntegrityError(f"{self.filename} has {size} bytes instead of {self.size}", hint=OTHER_BYTES)
         if sha256 != self.sha256:
-            raise IntegrityError(f"{self.filename} has the sha256 {sha256} instead of {self.sha256}")
+            raise IntegrityError(f"{self.filename} has the sha256 {sha256} instead of {self.sha256}", hint=OTHER_BYTES)
 
     def check_longest(self, size: int) -> None:
         """Refuse more bytes than there should be, as soon as they are seen; raises IntegrityError."""
         if self.size and size > self.size:
-            raise IntegrityError(f"{self.filename} has {size} bytes or more instead of {self.size}")
+            raise IntegrityError(f"{self.filename} has {size} bytes or more instead of {self.size}", hint=OTHER_BYTES)

@@ -46,6 +46,7 @@ def build(parts: Sequence[Part], target: Path, facts: PrefixFacts, linker: Linke
 
 def _make_folders(merged: Merged, target: Path) -> None:
     target.mkdir(parents=True, exist_ok=True)
+    target.chmod(0o755)
     folders = {posixpath.dirname(path) for path in merged.placed}
     parents = {parent for folder in folders for parent in _parents(folder)}
     for name in sorted(folders | parents):

@@ -7,7 +7,7 @@ import os
 from typing import TYPE_CHECKING, Any
 
 from cvm.core.receipt import Receipt, parse_receipt, receipt_document
-from cvm.disk import disk_error, make_folder, sync_folder
+from cvm.disk import disk_error, readable_folder, sync_folder
 from cvm.prefix.tree import RECORDS
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ def write_receipt(prefix: Path, receipt: Receipt, files: Mapping[str, str]) -> N
 
     Raises DiskError.
     """
-    folder = make_folder(prefix / RECORDS)
+    folder = readable_folder(prefix / RECORDS)
     _write(folder / _FILES, {"schema": 1, "files": dict(files)})
     _write(folder / _RECEIPT, receipt_document(receipt))
 
@@ -56,6 +56,7 @@ def _write(path: Path, document: Mapping[str, Any]) -> None:
             stream.write("\n")
             stream.flush()
             os.fsync(stream.fileno())
+        fresh.chmod(0o644)
         fresh.replace(path)
         sync_folder(path.parent)
     except OSError as error:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit, urlunsplit
 from urllib.request import url2pathname
 
-from cvm.errors import IntegrityError, NetworkError, NoMatchError, UnreachableError
+from cvm.errors import IntegrityError, NetworkError, NoMatchError
 from cvm.sources.index_settings import certificates, index_url
 
 if TYPE_CHECKING:
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 # Seconds to connect, and between two bytes.
 _TIMEOUT = (15.0, 60.0)
+_ELSEWHERE = "try another index in PIP_INDEX_URL, or --source redist"
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,9 +73,12 @@ class IndexClient:
         """
         found = next((item for item in self.files(project) if item.filename == filename), None)
         if found is None:
-            raise NoMatchError(f"{self.name} has no file {filename} of {project}")
+            raise NoMatchError(f"{self.name} has no file {filename} of {project}", hint=_ELSEWHERE)
         if found.sha256 not in ("", sha256):
-            raise IntegrityError(f"{self.name} has another {filename}: sha256 {found.sha256}, expected {sha256}")
+            raise IntegrityError(
+                f"{self.name} has another {filename}: sha256 {found.sha256}, expected {sha256}",
+                hint=_ELSEWHERE,
+            )
         return found
 
     def _page(self, project: str) -> ProjectPage:
@@ -107,7 +111,7 @@ class IndexClient:
         return ProjectPage.from_html(project, html, base_url=folder.as_uri() + "/")
 
     def _unknown(self, project: str) -> NoMatchError:
-        return NoMatchError(f"{self.name} has no project {project}")
+        return NoMatchError(f"{self.name} has no project {project}", hint=_ELSEWHERE)
 
 
 def redacted(url: str) -> str:
@@ -122,6 +126,8 @@ def answering(server: str) -> Iterator[None]:
     import requests
     from pypi_simple import UnsupportedContentTypeError, UnsupportedRepoVersionError
 
+    from cvm.net.reasons import proxy_at_fault, reason_of, unreachable
+
     try:
         yield
     except requests.exceptions.SSLError as error:
@@ -130,13 +136,18 @@ def answering(server: str) -> Iterator[None]:
             hint="name your CA bundle in REQUESTS_CA_BUNDLE or PIP_CERT",
         ) from error
     except requests.ConnectionError as error:
-        raise UnreachableError(f"{server} can't be reached") from error
+        proxy = proxy_at_fault(error, (error.request.url or "") if error.request else "")
+        raise unreachable(server, proxy, reason_of(error)) from error
+    except requests.Timeout as error:
+        raise NetworkError(f"{server} does not answer in time", hint="run the command again") from error
     except requests.HTTPError as error:
         raise NetworkError(f"{server} answers {error.response.status_code} {error.response.reason}") from error
     except (requests.JSONDecodeError, UnsupportedContentTypeError, UnsupportedRepoVersionError) as error:
         raise NetworkError(f"{server} does not answer with a listing that can be read") from error
     except requests.RequestException as error:
-        raise NetworkError(f"{server} does not answer as it should: {type(error).__name__}") from error
+        raise NetworkError(
+            f"{server} does not answer as it should: {reason_of(error)}", hint="check its address and the proxies"
+        ) from error
     except ValueError as error:
         raise NetworkError(f"{server} does not answer with a listing that can be read") from error
 

@@ -39,6 +39,23 @@ def test_uninstall_frees_what_nothing_else_uses(world: World) -> None:
     assert world.run("uninstall", "99.1").code == 3
 
 
+def test_every_command_answers_in_json_as_its_schema_says(world: World, tmp_path: Path) -> None:
+    world.ok("install", "99.1", "99.1-cudnn", "--json")
+    prefix = world.toolchain("99.1.1")
+    (prefix / "include" / "cublas_v2.h").unlink()
+    assert world.run("verify", "99.1.1", "--json").json["toolchains"][0]["changes"] == [
+        {"path": "include/cublas_v2.h", "kind": "missing"}
+    ]
+    assert world.ok("verify", "99.1.1-cudnn99.8.9.25", "--json").json["intact"] is True
+    tree = tmp_path / "tree"
+    shutil.copytree(prefix, tree, symlinks=True)
+    assert world.ok("link", "site", tree, "--json").json["toolkit"] == "99.1.1"
+    assert world.ok("uninstall", "site", "--dry-run", "--json").json["removed"] == ["site"]
+    removed = world.ok("uninstall", "99.1.1-cudnn99.8.9.25", "--json").json
+    assert removed["removed"] == ["99.1.1-cudnn99.8.9.25"]
+    assert removed["freed"] > 0
+
+
 def test_uninstall_refuses_a_request_that_could_mean_two(world: World) -> None:
     world.ok("install", "99.1.0", "99.1.1")
     outcome = world.run("uninstall", "99.1")

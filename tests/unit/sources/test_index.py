@@ -131,7 +131,7 @@ def test_no_connection_is_unreachable(tmp_path, session):
     with pytest.raises(UnreachableError) as caught:
         IndexClient(session, f"{url}/simple/").files("nvidia-nccl-cu12")
 
-    assert caught.value.message == f"the package index {url}/simple/ can't be reached"
+    assert caught.value.message == f"the package index {url}/simple/ can't be reached: connection refused"
 
 
 @pytest.mark.parametrize(
