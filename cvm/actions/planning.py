@@ -51,29 +51,36 @@ class InstallPlan:
         return tuple(wanted.values())
 
 
-def choose_plan(
-    request: Request,
-    world: World,
-    choices: Choices,
-    local: LocalArchives,
-    *,
-    complete: Callable[[Plan], bool],
-    reachable: Callable[[], bool],
-) -> Plan:
+@dataclass(frozen=True, slots=True)
+class Machine:
+    """What planning asks of this machine.
+
+    `stored`: are all archives of a plan in the store? `installed`: is the toolchain there as planned?
+    `reachable`: does NVIDIA's host answer? That is asked last, and only when nothing else decides.
+    """
+
+    stored: Callable[[Plan], bool]
+    installed: Callable[[Plan], bool]
+    reachable: Callable[[], bool]
+
+
+def choose_plan(request: Request, world: World, choices: Choices, local: LocalArchives, machine: Machine) -> Plan:
     """Resolve a request; where any source will do, the version is decided first and then one source for each release.
 
-    `complete` says whether a plan needs no download, `reachable` whether NVIDIA's host answers.
-    Raises what `resolve` raises, and UnreachableError where only that host has the release.
+    Raises what `resolve` raises, and UnreachableError where only NVIDIA's host has the release and does not answer.
     """
     plan = resolve(request, world, choices)
-    if len(choices.sources) == 1 or complete(plan):
+    if len(choices.sources) == 1 or machine.stored(plan):
         return plan
     exact = _exact(plan, request)
+    there = next(filter(machine.installed, _by_source(exact, world, choices)), None)
+    if there is not None:
+        return there
     if local.paths:
         plan = max(_by_source(exact, world, choices), key=local.coverage, default=plan)
         if local.coverage(plan) == len(plan.archives):
             return plan
-    if not any(release.source == "redist" for release in plan.releases) or reachable():
+    if not any(release.source == "redist" for release in plan.releases) or machine.reachable():
         return plan
     return _from_wheels(exact, world, choices)
 
@@ -134,7 +141,7 @@ def _from_wheels(request: Request, world: World, choices: Choices) -> Plan:
         plan = resolve(request, world, replace(choices, sources=others))
     except NoMatchError as error:
         raise UnreachableError(
-            f"NVIDIA's host can't be reached, and only it has {request}",
+            f"NVIDIA's host can't be reached, and only it has {request} for {choices.platform}",
             hint="check the network and the proxy settings, or point CVM_REDIST_URL at a mirror",
         ) from error
     lacks = ", ".join(plan.toolkit.lacks)

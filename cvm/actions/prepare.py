@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from cvm.actions.planning import InstallPlan, choose_plan, measure
+from cvm.actions.install import installed_as_planned
+from cvm.actions.planning import Machine, choose_plan, measure
 from cvm.prefix.tree import hash_file
 from cvm.sources.redist import reachable
 
 if TYPE_CHECKING:
     from cvm.actions.install import Tools
+    from cvm.actions.planning import InstallPlan
     from cvm.catalog import Catalog
     from cvm.core.entry import StoredFile
     from cvm.core.plan import Plan
@@ -19,29 +20,23 @@ if TYPE_CHECKING:
     from cvm.core.resolve import Choices
 
 
-@dataclass(frozen=True, slots=True)
-class Prepared:
-    """A request, and the plan that answers it."""
+def prepare(
+    request: Request, catalog: Catalog, choices: Choices, tools: Tools, *, reinstall: bool = False
+) -> InstallPlan:
+    """Decide what to install; asks the network at most whether NVIDIA's host is there.
 
-    request: Request
-    plan: InstallPlan
+    `reinstall` says that a toolchain which is there from another source is to be replaced.
+    """
 
-
-def prepare(request: Request, catalog: Catalog, choices: Choices, tools: Tools) -> Prepared:
-    """Decide what to install; asks the network at most whether NVIDIA's host is there."""
-
-    def complete(plan: Plan) -> bool:
+    def stored(plan: Plan) -> bool:
         return all(tools.store.find(item.archive.sha256) for item in plan.archives)
 
-    plan = choose_plan(
-        request,
-        catalog.world(),
-        choices,
-        tools.local,
-        complete=complete,
-        reachable=lambda: reachable(tools.servers),
-    )
-    return Prepared(request, measure(plan, tools.store, tools.layout, tools.local))
+    def installed(plan: Plan) -> bool:
+        return not reinstall and installed_as_planned(plan, tools.layout) is True
+
+    machine = Machine(stored, installed, lambda: reachable(tools.servers))
+    plan = choose_plan(request, catalog.world(), choices, tools.local, machine)
+    return measure(plan, tools.store, tools.layout, tools.local)
 
 
 def drop_damaged(plan: Plan, tools: Tools) -> tuple[str, ...]:

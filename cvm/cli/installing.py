@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -19,6 +20,7 @@ from cvm.core.local import LocalArchives
 from cvm.core.platform import parse_platform
 from cvm.core.resolve import Choices
 from cvm.errors import UsageError
+from cvm.prefix.receipt import read_receipt
 from cvm.settings import Settings
 from cvm.sources.local import local_archives
 from cvm.sources.servers import Servers
@@ -45,8 +47,7 @@ class Installer:
     def install(self, request: Request) -> dict[str, object]:
         """Install a request, or print its plan; returns what JSON says of it."""
         tools = self._tools()
-        prepared = prepare(request, self._catalog, self._choices(), tools)
-        plan = prepared.plan
+        plan = prepare(request, self._catalog, self._choices(), tools, reinstall=self._options.reinstall)
         for note in plan.plan.notes:
             self._context.talk(note)
         if self._options.dry_run:
@@ -64,10 +65,9 @@ class Installer:
         status = "planned" if self._options.dry_run else "installed"
         if not self._options.dry_run:
             with hold(self._context):
-                if target.exists() and not self._options.reinstall:
-                    raise UsageError(
-                        f"{name} is installed already", hint=f"cvm install {name} --from {path} --reinstall"
-                    )
+                if read_receipt(target) is not None and not self._options.reinstall:
+                    again = f"cvm install {name} --from {shlex.quote(str(path))} --reinstall"
+                    raise UsageError(f"{name} is installed already", hint=again)
                 copy_tree(path, replace(receipt, platform=this_platform(), created=now()), self._context.layout)
         self._answer([f"{'would copy' if status == 'planned' else 'copied'} {path} to {target}"])
         return {"name": name, "prefix": str(target), "status": status}
