@@ -51,13 +51,13 @@ class Catalog:
 
     def manifest(self, product: str, version: Version) -> Manifest:
         """Read the manifest of a release, the user's own before the site's and the shipped one."""
-        for folder in (*reversed(self._homes), self._shipped):
-            path = folder / product / f"{version}.toml"
-            if path.is_file():
-                return self._read(path)
-        for manifest in self._added(product):
-            if manifest.version == version:
-                return manifest
+        # A file in a home is taken by what it says, whatever its name: so are the releases listed.
+        added = [manifest for manifest in self._added(product) if manifest.version == version]
+        if added:
+            return added[-1]
+        path = self._shipped / product / f"{version}.toml"
+        if path.is_file():
+            return self._read(path)
         raise NoMatchError(f"there is no manifest of {product} {version}", hint=f"cvm list-remote {product}")
 
     @cached_property

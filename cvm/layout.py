@@ -46,18 +46,13 @@ class Layout:
         return self.home / "toolchains"
 
     @property
-    def resolved(self) -> Path:
-        """One link per request that means something: what the shims read."""
-        return self.home / "resolved"
-
-    @property
     def manifests(self) -> Path:
         """Manifests that add to the shipped ones, or override them."""
         return self.home / "manifests"
 
     @property
     def cache(self) -> Path:
-        """Half-downloaded archives, and answers of servers."""
+        """Archives that have arrived in part."""
         return self.cache_home or self.home / "cache"
 
     @property

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
+from cvm.core.size import human_size
 from cvm.errors import DiskError
 
 if TYPE_CHECKING:
@@ -28,7 +29,8 @@ def check_space(needs: Mapping[Path, int]) -> None:
         free = free_bytes(folder)
         if size > free:
             raise DiskError(
-                f"{human(size)} are needed in {folder} and {human(free)} are free: {human(size - free)} are missing",
+                f"{human_size(size)} are needed in {folder} and {human_size(free)} are free: "
+                f"{human_size(size - free)} are missing",
                 hint="cvm prune, or set CVM_HOME to a larger disk",
             )
 
@@ -37,14 +39,6 @@ def free_bytes(folder: Path) -> int:
     """Return what this user may still write where a folder is, or will be."""
     status = os.statvfs(_existing(folder))
     return status.f_bavail * status.f_frsize
-
-
-def human(size: int) -> str:
-    """Return a number of bytes as a person reads it, in the units that disks are sold by."""
-    for unit, name in ((10**9, "GB"), (10**6, "MB"), (10**3, "kB")):
-        if size >= unit:
-            return f"{size / unit:.1f} {name}"
-    return f"{size} bytes"
 
 
 def _existing(folder: Path) -> Path:

@@ -141,7 +141,6 @@ def _write_record(staged: Path, sha256: str, filename: str, files: tuple[StoredF
             os.fsync(stream.fileno())
         path.chmod(0o644)
         staged.chmod(0o755)
-        sync_folder(staged)
     except OSError as error:
         raise disk_error(error, path) from error
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -10,6 +11,7 @@ from typing import TYPE_CHECKING
 from cvm import __version__
 from cvm.core.receipt import COPIED, Receipt
 from cvm.core.request import COMPANIONS
+from cvm.core.version import parse_version
 from cvm.disk import disk_error, readable_folder, remove_tree, replace_folder, staging_folder, sweep_staging
 from cvm.errors import DiskError, IncompatibleError
 from cvm.prefix.probe import companion_versions, toolkit_version
@@ -31,15 +33,14 @@ def tree_name(path: Path, request: Request) -> tuple[str, Receipt]:
     """Read what a tree is, and how it will be called; raises IncompatibleError when it isn't what was asked for."""
     version = toolkit_version(path)
     companions = dict(companion_versions(path))
+    hint = f"cvm install {version} --from {shlex.quote(str(path))}"
     if not request.toolkit.matches(version):
-        raise IncompatibleError(
-            f"{path} is CUDA {version}, not {request.toolkit.text}", hint=f"cvm install {version} --from {path}"
-        )
+        raise IncompatibleError(f"{path} is CUDA {version}, not {request.toolkit.text}", hint=hint)
     for product, pattern in request.companions:
         if product not in companions:
-            raise IncompatibleError(f"{path} has no {product}", hint=f"cvm install {version} --from {path}")
-        if not pattern.is_newest and not companions[product].startswith(pattern.text):
-            raise IncompatibleError(f"{path} has {product} {companions[product]}, not {pattern.text}")
+            raise IncompatibleError(f"{path} has no {product}", hint=hint)
+        if not pattern.matches(parse_version(companions[product])):
+            raise IncompatibleError(f"{path} has {product} {companions[product]}, not {pattern.text}", hint=hint)
     ordered = tuple((product, companions[product]) for product in COMPANIONS if product in companions)
     name = "-".join([str(version), *(product + text for product, text in ordered)])
     return name, Receipt(name=name, kind=COPIED, toolkit=str(version), companions=ordered, path="", cvm=__version__)

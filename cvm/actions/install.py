@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from cvm import __version__
-from cvm.core.receipt import InstalledComponent, License, Receipt
-from cvm.disk import readable_folder, remove_tree, replace_folder, staging_folder, sweep_staging
+from cvm.core.receipt import INSTALLED, InstalledComponent, License, Receipt
+from cvm.disk import disk_error, readable_folder, remove_tree, replace_folder, staging_folder, sweep_staging
 from cvm.fetch import Event, FetchJob, default_workers, fetch_all
 from cvm.net import Location
 from cvm.prefix.build import build
@@ -58,6 +58,7 @@ def install(plan: InstallPlan, products: Mapping[str, Mapping[str, Any]], tools:
     readable_folder(layout.toolchains)
     sweep_staging(layout.toolchains)
     tools.store.sweep_staging()
+    _drop_parts(plan, layout)
     check_space({layout.home: plan.sizes.unpacked, layout.cache: _in_flight(plan)})
     jobs = [_job(item, tools) for item in plan.missing]
     fetch_all(jobs, layout, on_event=tools.on_event)
@@ -68,6 +69,15 @@ def _in_flight(plan: InstallPlan) -> int:
     """Return the bytes that the cache may hold at once: an archive leaves it when it is unpacked."""
     sizes = sorted((i.archive.size for i in plan.missing if i.archive.sha256 not in plan.local), reverse=True)
     return sum(sizes[: default_workers()])
+
+
+def _drop_parts(plan: InstallPlan, layout: Layout) -> None:
+    """Remove the downloads of archives that are in the store: a process that was killed right then left them."""
+    for sha256 in plan.present:
+        try:
+            layout.part(sha256).unlink(missing_ok=True)
+        except OSError as error:
+            raise disk_error(error, layout.part(sha256)) from error
 
 
 def licenses(plan: Plan, products: Mapping[str, Mapping[str, Any]]) -> tuple[License, ...]:
@@ -111,7 +121,7 @@ def _entry(item: PlannedArchive, store: Store) -> Any:
 def _receipt(plan: Plan, products: Mapping[str, Mapping[str, Any]], repairs: tuple[str, ...], created: str) -> Receipt:
     return Receipt(
         name=plan.name,
-        kind="installed",
+        kind=INSTALLED,
         toolkit=plan.toolkit.full_version,
         companions=tuple((release.product, release.full_version) for release in plan.companions),
         platform=plan.platform,

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import shlex
 from typing import TYPE_CHECKING
 
 from cvm import __version__
-from cvm.core.receipt import Receipt
+from cvm.core.receipt import LINKED, Receipt
 from cvm.core.request import parse_link_name
 from cvm.disk import remove_tree, replace_folder, staging_folder
 from cvm.errors import UsageError
 from cvm.prefix.probe import companion_versions, toolkit_version
-from cvm.prefix.receipt import write_receipt
+from cvm.prefix.receipt import read_receipt, write_receipt
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -25,12 +26,12 @@ def link(name: str, path: Path, layout: Layout, *, platform: str, created: str, 
     """
     parse_link_name(name)
     target = layout.toolchain(name)
-    if target.exists() and not force:
-        raise UsageError(f"`{name}` is linked already", hint=f"cvm link --force {name} {path}")
+    if read_receipt(target) is not None and not force:
+        raise UsageError(f"`{name}` is linked already", hint=f"cvm link --force {name} {shlex.quote(str(path))}")
     root = path.expanduser().absolute()
     receipt = Receipt(
         name=name,
-        kind="linked",
+        kind=LINKED,
         toolkit=str(toolkit_version(root)),
         companions=tuple(companion_versions(root)),
         platform=platform,

@@ -11,6 +11,7 @@ from cvm.core.join import join_manifests, only_sources
 from cvm.core.manifest_text import manifest_text
 from cvm.disk import disk_error, make_folder
 from cvm.errors import NoMatchError
+from cvm.net import Policy
 from cvm.sources.redistrib import Redistrib, open_redistrib
 
 if TYPE_CHECKING:
@@ -42,9 +43,12 @@ def refresh(
     can't be understood, NoMatchError for an unknown product.
     """
     added = []
+    policy = Policy.from_environment(servers.settings.environment)
     for product in products:
         known = {r.version for r in catalog.releases(product) if "redist" in r.platforms}
-        redistrib = open_redistrib(servers.settings.redist_url, product, catalog.redistrib_rules, servers.client)
+        redistrib = open_redistrib(
+            servers.settings.redist_url, product, catalog.redistrib_rules, servers.client, policy
+        )
         for label in redistrib.labels:
             version = catalog.redistrib_rules.release(product, label)
             if force or version not in known:

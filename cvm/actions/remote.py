@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from cvm.core.resolve import Choices, Release, World, companion_version
-from cvm.core.version import Pattern, Version
+from cvm.core.version import Pattern, Version, matching
 from cvm.errors import IncompatibleError, NoMatchError
 
 if TYPE_CHECKING:
@@ -29,16 +29,17 @@ def remote_releases(product: str, pattern: Pattern | None, catalog: Catalog, cho
     """List the releases of a product for a platform, in ascending order; raises NoMatchError."""
     world = catalog.world()
     releases = [r for r in catalog.releases(product) if r.offered(choices.platform, choices.sources)]
-    chosen = [r for r in releases if pattern is None or _listed(pattern, r.version, releases)]
+    if not releases:
+        raise NoMatchError(f"there is no {product} release for {choices.platform}")
+    chosen = [r for r in releases if pattern is None or r.version in _listed(pattern, releases)]
     if not chosen and pattern is not None:
         raise NoMatchError(f"no {product} release matches `{pattern.text}`", hint=f"cvm list-remote {product}")
     return tuple(_remote(product, release, world, choices) for release in chosen)
 
 
-def _listed(pattern: Pattern, version: Version, releases: Sequence[Release]) -> bool:
-    if pattern.is_newest:
-        return version == max(r.version for r in releases if pattern.matches(r.version))
-    return pattern.matches(version)
+def _listed(pattern: Pattern, releases: Sequence[Release]) -> list[Version]:
+    found = matching(pattern, [release.version for release in releases])
+    return found[:1] if pattern.is_newest else found
 
 
 def _remote(product: str, release: Release, world: World, choices: Choices) -> Remote:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from cvm.actions.prune import unused_entries
+from cvm.actions.prune import used_archives
 from cvm.core.toolchain import Toolchain, pick_one
 from cvm.disk import discard_folder
 from cvm.errors import UsageError
-from cvm.store import Store
+from cvm.store import Entry, Store
 from cvm.toolchains import installed
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Uninstalled:
-    """What went: the names of toolchains, and bytes of archives that nothing else used."""
+    """What goes: the names of toolchains, and bytes of archives that only they used."""
 
     names: tuple[str, ...]
     freed: int
@@ -37,14 +37,24 @@ def choose(specs: tuple[str, ...], layout: Layout) -> tuple[Toolchain, ...]:
     return chosen
 
 
-def uninstall(specs: tuple[str, ...], layout: Layout) -> Uninstalled:
-    """Remove toolchains; the caller holds the install lock. A linked toolkit itself is not touched."""
+def uninstall(specs: tuple[str, ...], layout: Layout, *, dry_run: bool = False) -> Uninstalled:
+    """Remove toolchains; the caller holds the install lock. A linked toolkit itself is not touched.
+
+    Archives that no toolchain used before stay: an install that was interrupted goes on with them.
+    """
     chosen = choose(specs, layout)
-    for toolchain in chosen:
-        discard_folder(layout.toolchain(toolchain.name))
     store = Store(layout)
-    freed = 0
-    for entry in unused_entries(store, layout):
-        freed += store.size(entry)
-        store.remove(entry)
+    going = _only_theirs(chosen, store, layout)
+    freed = sum(map(store.size, going))
+    if not dry_run:
+        for toolchain in chosen:
+            discard_folder(layout.toolchain(toolchain.name))
+        for entry in going:
+            store.remove(entry)
     return Uninstalled(tuple(toolchain.name for toolchain in chosen), freed)
+
+
+def _only_theirs(chosen: tuple[Toolchain, ...], store: Store, layout: Layout) -> tuple[Entry, ...]:
+    others = (toolchain for toolchain in installed(layout) if toolchain not in chosen)
+    going = used_archives(chosen) - used_archives(others)
+    return tuple(entry for entry in store.entries() if entry.sha256 in going)

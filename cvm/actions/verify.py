@@ -6,7 +6,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from cvm.core.receipt import LINKED
 from cvm.core.toolchain import Toolchain, pick
+from cvm.errors import IntegrityError, UsageError
 from cvm.prefix.receipt import read_files
 from cvm.prefix.verify import Change, verify
 from cvm.toolchains import installed
@@ -27,14 +29,26 @@ class Verified:
 
 
 def to_verify(specs: Sequence[str], layout: Layout) -> tuple[Toolchain, ...]:
-    """Say which toolchains the requests mean: all that cvm installed when there is none."""
+    """Say which toolchains the requests mean: all that cvm installed when there is none.
+
+    Raises NotInstalledError, or UsageError for a linked toolkit, of whose files nothing is known.
+    """
     toolchains = installed(layout)
-    if specs:
-        return tuple(dict.fromkeys(pick(spec, toolchains) for spec in specs))
-    return tuple(toolchain for toolchain in toolchains if toolchain.receipt.kind != "linked")
+    if not specs:
+        return tuple(toolchain for toolchain in toolchains if toolchain.receipt.kind != LINKED)
+    chosen = tuple(dict.fromkeys(pick(spec, toolchains) for spec in specs))
+    for toolchain in chosen:
+        if toolchain.receipt.kind == LINKED:
+            raise UsageError(f"{toolchain.name} is linked: cvm did not install its files and can't verify them")
+    return chosen
 
 
 def verify_toolchain(toolchain: Toolchain) -> Verified:
-    """Compare a prefix with the hashes that were recorded when it was built."""
+    """Compare a prefix with the hashes that were recorded when it was built; raises IntegrityError without them."""
     files = read_files(Path(toolchain.prefix))
-    return Verified(toolchain, len(files), verify(Path(toolchain.prefix), files))
+    if not files:
+        raise IntegrityError(
+            f"the record of the files of {toolchain.name} is gone or damaged",
+            hint=f"cvm install {toolchain.name} --reinstall",
+        )
+    return Verified(toolchain, len(files), verify(Path(toolchain.prefix), files, extra=True))

@@ -89,7 +89,7 @@ def main(arguments: list[str] | None = None) -> int:
         error.show()
         return error.exit_code
     except click.ClickException as error:
-        return _fail(UsageError(error.format_message().rstrip("."), hint=_help_hint(error)), given)
+        return _fail(UsageError(error.format_message().rstrip("."), hint=_help_hint(error, given)), given)
     except ReaderGoneError:
         return 0
     except Stopped as stopped:
@@ -128,9 +128,13 @@ def _wants_json(given: list[str]) -> bool:
     return "--json" in before
 
 
-def _help_hint(error: click.ClickException) -> str:
+def _help_hint(error: click.ClickException, given: list[str]) -> str:
     ctx = getattr(error, "ctx", None)
-    return f"{ctx.command_path if ctx else 'cvm'} --help"
+    if ctx:
+        return f"{ctx.command_path} --help"
+    # An option without its value is found before Click knows whose it is.
+    command = next((word for word in given if word in COMMANDS), "")
+    return " ".join(filter(None, ("cvm", command, "--help")))
 
 
 def run() -> None:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import click
 
 from cvm.cli.output import answer, answer_json
+from cvm.core.size import human_size
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -44,16 +45,6 @@ class Context:
 pass_context = click.make_pass_decorator(Context)
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
-
-
-def human_size(size: int) -> str:
-    """Write a number of bytes for people, in powers of 1000 as disks and networks count."""
-    value = float(size)
-    for unit in ("B", "kB", "MB"):
-        if value < 1000:
-            return f"{value:.0f} {unit}" if unit == "B" or value >= 100 else f"{value:.1f} {unit}"
-        value /= 1000
-    return f"{value:.2f} GB"
 
 
 def real_environment() -> dict[str, str]:

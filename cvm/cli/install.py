@@ -9,6 +9,7 @@ import click
 
 from cvm.cli.context import Context, answer_json, json_option, pass_context
 from cvm.cli.options import Options
+from cvm.core.profile import PROFILES
 
 if TYPE_CHECKING:
     from cvm.core.version import Pattern
@@ -19,7 +20,7 @@ Examples:
   cvm install latest --with-cudnn auto --with-nccl auto
   cvm install 12.1-cudnn8.9.4-nccl2.18
   cvm install 12.4 --profile runtime --dry-run
-  cvm install 13.0 --component cuda_nvcc --component cuda_cudart
+  cvm install 12.4 --component cuda_cudart --component libcublas
   cvm install 12.1 --from ~/archives"""
 
 
@@ -33,11 +34,12 @@ Examples:
     type=click.Choice(["auto", "redist", "pypi", "file"]),
     default="auto",
     show_default=True,
-    help="NVIDIA's archives (redist), NVIDIA's wheels (pypi), or the first that can be reached.",
+    help="NVIDIA's archives (redist), NVIDIA's wheels (pypi), what a manifest of yours names (file), "
+    "or the first that can be reached.",
 )
 @click.option(
     "--profile",
-    type=click.Choice(["runtime", "devel", "full"]),
+    type=click.Choice(PROFILES),
     default="devel",
     show_default=True,
     help="Libraries only, what building takes, or all with profilers' GUIs and docs.",
@@ -86,13 +88,17 @@ def _companions(cudnn: str | None, nccl: str | None, others: tuple[str, ...]) ->
     from cvm.core.version import Pattern
     from cvm.errors import UsageError
 
-    named = [("cudnn", cudnn)] if cudnn else []
-    named += [("nccl", nccl)] if nccl else []
+    # An empty one is no version: a variable in somebody's script was not set.
+    named = [] if cudnn is None else [("cudnn", cudnn)]
+    named += [] if nccl is None else [("nccl", nccl)]
     for text in others:
         name, _, version = text.partition("=")
         if name not in COMPANIONS:
             raise UsageError(f"`{name}` is not a companion", hint=f"--with one of {', '.join(COMPANIONS)}")
         named.append((name, version or "auto"))
-    if len({name for name, _ in named}) < len(named):
-        raise UsageError("a companion is asked for twice")
-    return {name: Pattern.parse(version or "auto") for name, version in named}
+    found: dict[str, Pattern] = {}
+    for name, version in named:
+        if name in found:
+            raise UsageError(f"{name} is asked for twice")
+        found[name] = Pattern.parse(version)
+    return found

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -60,14 +59,16 @@ class Installer:
         """Install the toolkit at --from as a copy."""
         path = self._options.path
         assert path is not None
+        for option, given in (("--platform", self._options.platform), ("--component", self._options.components)):
+            if given:
+                raise UsageError(f"{option} does not go with {path}: a toolkit's folder is copied whole")
         name, receipt = tree_name(path, request)
         target = self._context.layout.toolchain(name)
         status = "planned" if self._options.dry_run else "installed"
         if not self._options.dry_run:
             with hold(self._context):
                 if read_receipt(target) is not None and not self._options.reinstall:
-                    again = f"cvm install {name} --from {shlex.quote(str(path))} --reinstall"
-                    raise UsageError(f"{name} is installed already", hint=again)
+                    raise UsageError(f"{name} is installed already", hint=self._options.again(name))
                 copy_tree(path, replace(receipt, platform=this_platform(), created=now()), self._context.layout)
         self._answer([f"{'would copy' if status == 'planned' else 'copied'} {path} to {target}"])
         return {"name": name, "prefix": str(target), "status": status}
@@ -79,7 +80,7 @@ class Installer:
             if not there:
                 self._context.talk(
                     f"{plan.plan.name} is installed with another profile, source or other components; "
-                    f"to change it: cvm install {plan.plan.name} --reinstall"
+                    f"to change it: {self._options.again(plan.plan.name)}"
                 )
             self._answer([f"{plan.plan.name} is installed at {prefix}"])
             return self._describe(plan, "present")

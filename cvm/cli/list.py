@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from cvm.cli.context import Context, answer, answer_json, json_option, pass_context
+from cvm.core.receipt import LINKED
 
 if TYPE_CHECKING:
     from cvm.core.toolchain import Toolchain
@@ -48,6 +49,6 @@ def as_dict(toolchain: Toolchain) -> dict[str, object]:
 
 
 def _remark(toolchain: Toolchain) -> str:
-    if toolchain.receipt.kind == "linked":
+    if toolchain.receipt.kind == LINKED:
         return f"CUDA {toolchain.toolkit}, linked: {toolchain.prefix}"
     return f"{toolchain.prefix}{' (site)' if toolchain.site else ''}"

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 )
 @click.argument("product", required=False, default="cuda")
 @click.argument("version", required=False)
-@click.option("--platform", help="Another platform, such as linux-sbsa.")
+@click.option("--platform", metavar="KEY", help="Another platform, such as linux-sbsa.")
 @json_option
 @pass_context
 def command(context: Context, product: str, version: str | None, platform: str | None, *, as_json: bool) -> None:

@@ -14,6 +14,7 @@ def command() -> None:
 
 @command.command(
     "refresh",
+    short_help="Bring releases that are newer than this cvm.",
     epilog="\b\nExamples:\n  cvm manifest refresh\n  cvm manifest refresh cudnn --redist ~/mirror",
 )
 @click.argument("products", nargs=-1, metavar="[PRODUCT]...")

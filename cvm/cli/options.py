@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -20,3 +21,13 @@ class Options:
     platform: str | None
     dry_run: bool
     reinstall: bool
+
+    def again(self, name: str) -> str:
+        """Spell the command that installs a toolchain anew with what was chosen here, for a hint."""
+        words = ["cvm", "install", name]
+        words += [] if self.source == "auto" else ["--source", self.source]
+        words += [] if self.profile == "devel" else ["--profile", self.profile]
+        words += [word for component in self.components for word in ("--component", component)]
+        words += [] if self.path is None else ["--from", str(self.path)]
+        words += [] if self.platform is None else ["--platform", self.platform]
+        return shlex.join([*words, "--reinstall"])

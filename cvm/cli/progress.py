@@ -24,15 +24,14 @@ class Notes:
     def __init__(self, names: Mapping[str, str], tell: Callable[[str], None]) -> None:
         self._names = names
         self._tell = tell
-        self._last = ""
+        self._told: dict[str, str] = {}
 
     def __call__(self, event: Event) -> None:
         """Tell of one event; the same failure again is no news."""
         if isinstance(event, Retrying):
-            text = f"{self._names[event.sha256]}: {event.reason}; trying again"
-            if text != self._last:
-                self._tell(text)
-            self._last = text
+            if self._told.get(event.sha256) != event.reason:
+                self._tell(f"{self._names[event.sha256]}: {event.reason}; trying again")
+            self._told[event.sha256] = event.reason
 
 
 class Lines:

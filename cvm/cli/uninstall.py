@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
+
 import click
 
 from cvm.cli.context import Context, answer, answer_json, human_size, json_option, pass_context
@@ -17,18 +19,14 @@ def command(context: Context, specs: tuple[str, ...], *, dry_run: bool, as_json:
 
     A request that could mean several toolchains is refused. A linked toolkit itself stays as it is.
     """
-    from cvm.actions.uninstall import Uninstalled, choose, uninstall
+    from cvm.actions.uninstall import uninstall
     from cvm.cli.locking import hold
 
-    if dry_run:
-        done = Uninstalled(tuple(toolchain.name for toolchain in choose(specs, context.layout)), 0)
-    else:
-        with hold(context):
-            done = uninstall(specs, context.layout)
+    with nullcontext() if dry_run else hold(context):
+        done = uninstall(specs, context.layout, dry_run=dry_run)
     if as_json:
         answer_json("uninstall", removed=list(done.names), freed=done.freed, dry_run=dry_run)
         return
     for name in done.names:
         answer(f"{'would remove' if dry_run else 'removed'} {name}")
-    if not dry_run:
-        context.talk(f"freed {human_size(done.freed)}")
+    context.talk(f"{'would free' if dry_run else 'freed'} {human_size(done.freed)}")

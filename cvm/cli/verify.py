@@ -41,7 +41,10 @@ def command(context: Context, specs: tuple[str, ...], *, as_json: bool) -> int:
             if not result.changes:
                 answer(f"{result.toolchain.name}: {result.files} files as installed")
     if damaged:
-        names = [r.toolchain.name for r in results if any(c.kind != "extra" for c in r.changes)]
-        context.talk(f"to mend it: cvm install --reinstall {names[0]}")
+        for result in results:
+            if any(change.kind != "extra" for change in result.changes):
+                profile = result.toolchain.receipt.profile
+                option = f" --profile {profile}" if profile not in ("", "devel") else ""
+                context.talk(f"to mend it: cvm install {result.toolchain.name}{option} --reinstall")
         return IntegrityError.exit_code
     return 0

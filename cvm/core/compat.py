@@ -22,7 +22,6 @@ class Build:
     variant: str
     rule: str
     minors: tuple[str, ...] = ()
-    printed: bool = False
 
     def serves(self, toolkit: Version) -> bool:
         """Whether programs built with this toolkit can load this build."""
@@ -64,6 +63,5 @@ def parse_compat(document: Mapping[str, Any], where: str) -> CompatTable:
 
 
 def _build(row: Mapping[str, Any]) -> Build:
-    printed = "documented_minors" in row
     minors = row.get("documented_minors") or row.get("inferred_minors") or ()
-    return Build(str(row["variant"]), str(row["rule"]), tuple(map(str, minors)), printed)
+    return Build(str(row["variant"]), str(row["rule"]), tuple(map(str, minors)))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
 from cvm.core.manifest import ANY_PLATFORM, Archive, Component, Manifest
@@ -15,8 +16,8 @@ if TYPE_CHECKING:
     from cvm.core.profile import Profiles
     from cvm.core.resolve import Choices
 
-# A component that the manifest calls by another name than people do.
-_MAIN_SOURCE_PRODUCT = "cuda"
+# The toolkit: its version is the release's, and `components` of a person's choices are its.
+_TOOLKIT = "cuda"
 
 
 def choose_archives(
@@ -31,7 +32,7 @@ def choose_archives(
     for source in choices.sources:
         planned = _from_source(manifest, wanted, source, variant, choices.platform, exact)
         if planned:
-            full = str(manifest.version) if manifest.product == _MAIN_SOURCE_PRODUCT else planned[0].version
+            full = str(manifest.version) if manifest.product == _TOOLKIT else planned[0].version
             lacks = _lacks(wanted, planned, source, choices.platform)
             return PlannedRelease(manifest.product, manifest.version, full, source, planned, lacks)
     named = exact or str(manifest.version)
@@ -43,13 +44,16 @@ def choose_archives(
 
 
 def _components(manifest: Manifest, profiles: Profiles, choices: Choices) -> tuple[Component, ...]:
-    if not choices.components or manifest.product != _MAIN_SOURCE_PRODUCT:
+    if not choices.components or manifest.product != _TOOLKIT:
         return tuple(c for c in manifest.components if profiles.includes(choices.profile, c.key))
-    known = {component.key: component for component in manifest.components}
+    known = {c.key: c for c in manifest.components if any(_serves(a, choices.platform) for a in c.archives)}
     unknown = [key for key in choices.components if key not in known]
     if unknown:
+        near = [key for key in known if key.endswith(unknown[0])] or get_close_matches(unknown[0], known, n=1)
         raise NoMatchError(
-            f"{manifest.product} {manifest.version} has no component `{unknown[0]}`; it has {', '.join(sorted(known))}"
+            f"{manifest.product} {manifest.version} has no component `{unknown[0]}` for {choices.platform}; "
+            f"it has {', '.join(sorted(known))}",
+            hint=f"--component {near[0]}" if near else None,
         )
     return tuple(known[key] for key in dict.fromkeys(choices.components))
 
@@ -63,7 +67,7 @@ def _from_source(
             archive
             for archive in component.archives
             if archive.source == source
-            and archive.platform in (platform, ANY_PLATFORM)
+            and _serves(archive, platform)
             and (not variant or not archive.cuda_variants or variant in archive.cuda_variants)
             and exact in ("", archive.version or component.version)
         ]
@@ -92,11 +96,12 @@ def _lacks(
     missing = [
         component.key
         for component in wanted
-        if component.key not in chosen and any(_elsewhere(archive, source, platform) for archive in component.archives)
+        if component.key not in chosen
+        and any(archive.source != source and _serves(archive, platform) for archive in component.archives)
     ]
     measured = [part for item in planned for part in item.archive.lacks]
     return tuple(dict.fromkeys([*measured, *missing]))
 
 
-def _elsewhere(archive: Archive, source: str, platform: str) -> bool:
-    return archive.source != source and archive.platform in (platform, ANY_PLATFORM)
+def _serves(archive: Archive, platform: str) -> bool:
+    return archive.platform in (platform, ANY_PLATFORM)

@@ -94,10 +94,7 @@ class Manifest:
 
 
 def parse_manifest(document: Mapping[str, Any], where: str) -> Manifest:
-    """Read a manifest from parsed TOML.
-
-    `where` names the file in errors. All faults of a file are reported together; raises UsageError.
-    """
+    """Read a manifest from parsed TOML; raises UsageError with all faults of the file, which `where` names."""
     faults: list[str] = []
     if document.get("schema") != SCHEMA:
         faults.append(f"schema is {document.get('schema')!r}, not {SCHEMA}")
@@ -149,9 +146,9 @@ def _archive(key: str, table: object, faults: list[str]) -> Archive:
         sha256=_text(table, "sha256", faults, key),
         size=_integer(table, "size", faults, key) or 0,
         version=str(table.get("version", "")),
-        cuda_variants=tuple(str(item) for item in table.get("cuda_variants", ())),
+        cuda_variants=_texts(table, "cuda_variants", faults, key),
         unpacked=_integer(table, "unpacked", faults, key) if "unpacked" in table else None,
-        lacks=tuple(str(item) for item in table.get("lacks", ())),
+        lacks=_texts(table, "lacks", faults, key),
     )
     faults.extend(f"{key}: {fault}" for fault in _archive_faults(archive))
     return archive
@@ -175,6 +172,14 @@ def _text(table: Mapping[str, Any], key: str, faults: list[str], where: str) -> 
         return value
     faults.append(f"{where + ': ' if where else ''}{key} is missing or empty")
     return ""
+
+
+def _texts(table: Mapping[str, Any], key: str, faults: list[str], where: str) -> tuple[str, ...]:
+    value = table.get(key, [])
+    if isinstance(value, list):
+        return tuple(map(str, value))
+    faults.append(f"{where}: {key} is not a list")
+    return ()
 
 
 def _integer(table: Mapping[str, Any], key: str, faults: list[str], where: str) -> int | None:

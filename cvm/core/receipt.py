@@ -6,6 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from typing import Any, TypeVar
 
+from cvm.core.version import parse_version
+from cvm.errors import UsageError
+
 SCHEMA = 1
 
 INSTALLED = "installed"
@@ -74,7 +77,7 @@ def parse_receipt(document: object) -> Receipt | None:
         return None
     try:
         companions = document.get("companions", {}).items()
-        return _built(
+        receipt = _built(
             Receipt,
             document,
             companions=tuple((str(product), str(version)) for product, version in companions),
@@ -82,8 +85,11 @@ def parse_receipt(document: object) -> Receipt | None:
             licenses=_each(License, document.get("licenses", ())),
             repairs=tuple(map(str, document.get("repairs", ()))),
         )
-    except (AttributeError, TypeError):
+        for text in (receipt.toolkit, *(version for _, version in receipt.companions)):
+            parse_version(text)
+    except (AttributeError, TypeError, UsageError):
         return None
+    return receipt
 
 
 def _each(kind: type[_T], rows: Sequence[Mapping[str, Any]]) -> tuple[_T, ...]:

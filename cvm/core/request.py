@@ -17,6 +17,8 @@ COMPANIONS = ("cudnn", "nccl", "cutensor", "cusparselt")
 RESERVED_NAMES = ("latest", "system")
 
 _NAME = re.compile(r"[a-z][a-z0-9_.]*")
+# As other tools write it: `cuda-12.1`, `cuda12.1`.
+_WITH_CUDA = re.compile(r"cuda[-_ =]?(?=\d)", re.IGNORECASE)
 _COMPANION = re.compile(rf"({'|'.join(COMPANIONS)})(.*)")
 
 
@@ -42,6 +44,8 @@ class Request:
 
 def parse_request(text: str) -> Request:
     """Read a request such as `12.1-cudnn8.9.4`; raises UsageError that quotes the part at fault."""
+    if match := _WITH_CUDA.match(text.strip()):
+        raise UsageError(f"`{text}` is not a CUDA version", hint=f"write it as {text.strip()[match.end() :]}")
     toolkit, *rest = text.strip().split("-")
     companions: dict[str, Pattern] = {}
     for part in rest:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from cvm.core.compat import ANY_MINOR, Build, CompatTable, cuda_variant
 from cvm.core.components import choose_archives
-from cvm.core.plan import Plan, PlannedArchive, PlannedRelease
+from cvm.core.plan import Plan, PlannedRelease
 from cvm.core.version import Pattern, Version, matching, nearest
 from cvm.errors import IncompatibleError, NoMatchError
 
@@ -161,6 +161,3 @@ def _runs(versions: Sequence[Version], among: Sequence[Version]) -> list[str]:
 def _name(releases: Sequence[PlannedRelease]) -> str:
     toolkit, *companions = releases
     return "-".join([toolkit.full_version, *(c.product + c.full_version for c in companions)])
-
-
-__all__ = ["Choices", "PlannedArchive", "Release", "World", "companion_version", "resolve"]

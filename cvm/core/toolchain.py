@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from cvm.core.receipt import LINKED
 from cvm.core.request import COMPANIONS, Request, parse_request
 from cvm.core.version import Version
 from cvm.errors import NotInstalledError, UsageError
@@ -42,29 +43,32 @@ def candidates(text: str, toolchains: Sequence[Toolchain]) -> list[Toolchain]:
         request = parse_request(text)
     except UsageError:
         return []
-    fitting = [t for t in toolchains if t.receipt.kind != "linked" and _fits(request, t)]
+    fitting = [t for t in toolchains if t.receipt.kind != LINKED and _fits(request, t)]
     return sorted(fitting, key=lambda toolchain: toolchain.rank, reverse=True)
 
 
-def pick(text: str, toolchains: Sequence[Toolchain]) -> Toolchain:
-    """Return the toolchain that a request means; raises NotInstalledError that says what is there."""
+def pick(text: str, toolchains: Sequence[Toolchain], hint: str = "") -> Toolchain:
+    """Return the toolchain that a request means; raises NotInstalledError that says what is there.
+
+    Its hint is to install what is asked for, or `hint` where that would help nobody.
+    """
     found = candidates(text, toolchains)
     if found:
         return found[0]
     names = ", ".join(toolchain.name for toolchain in toolchains)
     raise NotInstalledError(
         f"`{text}` is not installed" + (f"; installed are {names}" if names else "; nothing is installed yet"),
-        hint=_install_hint(text),
+        hint=hint or _install_hint(text),
     )
 
 
 def pick_one(text: str, toolchains: Sequence[Toolchain]) -> Toolchain:
-    """Like `pick`, but refuses a request that more than one toolchain answers: for what can't be undone."""
-    chosen = pick(text, toolchains)
+    """Like `pick`, but refuses a request that more than one toolchain answers: uninstalling can't be undone."""
+    chosen = pick(text, toolchains, hint="cvm list")
     found = candidates(text, toolchains)
     if len(found) > 1:
         names = ", ".join(toolchain.name for toolchain in found)
-        raise UsageError(f"`{text}` could mean {names}", hint=f"give the whole name, such as {chosen.name}")
+        raise UsageError(f"`{text}` could mean {names}", hint=f"cvm uninstall {chosen.name}")
     return chosen
 
 

@@ -37,9 +37,8 @@ class Pattern:
     @classmethod
     def parse(cls, text: str) -> Pattern:
         """Read ``latest``, ``auto`` or a dotted version; raises UsageError for anything else."""
-        if text not in (LATEST, "auto"):
-            parse_version(text)
-        return cls(text)
+        # Spelled as versions are, since `v8.9.4.25` is compared with the text of one.
+        return cls(text if text in (LATEST, "auto") else str(parse_version(text)))
 
     @property
     def is_newest(self) -> bool:

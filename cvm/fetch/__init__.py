@@ -28,7 +28,7 @@ def fetch_all(
     whole stays in the store, and what was downloaded of it stays in the cache for the next call. `on_event` is called
     in this process, one event at a time.
     """
-    ordered = sorted({job.sha256: job for job in jobs}.values(), key=lambda job: -job.size)
+    ordered = sorted({job.sha256: job for job in jobs}.values(), key=lambda job: -(job.unpacked or job.size))
     count = min(workers or default_workers(), len(ordered))
     if count < 2 or sum(job.size for job in ordered) < _SMALL:
         _run_here(ordered, layout, on_event)

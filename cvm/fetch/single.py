@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from contextlib import closing
 from typing import TYPE_CHECKING
 
 from cvm.errors import IntegrityError
@@ -75,14 +76,15 @@ def unpacked_limit(task: Task) -> int | None:
 
 def _add(task: Task, layout: Layout, client: Client, reporter: Reporter) -> None:
     wanted = task.wanted
-    blocks = ahead(stream(wanted, task.location, layout.part(wanted.sha256), client, reporter))
-    try:
-        Store(layout).add(wanted.sha256, wanted.filename, blocks, limit=unpacked_limit(task))
-    except IntegrityError:
-        # An archive that can't be read is most likely another file: its hash tells, and is the better message.
-        for _ in blocks:
-            pass
-        raise
+    source = stream(wanted, task.location, layout.part(wanted.sha256), client, reporter)
+    with closing(ahead(source)) as blocks:
+        try:
+            Store(layout).add(wanted.sha256, wanted.filename, blocks, limit=unpacked_limit(task))
+        except IntegrityError:
+            # An archive that can't be read is most likely another file: its hash tells, and is the better message.
+            for _ in blocks:
+                pass
+            raise
 
 
 def _size(path: Path) -> int:

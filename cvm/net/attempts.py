@@ -24,8 +24,10 @@ if TYPE_CHECKING:
     from cvm.net.stream import Watch
     from cvm.net.wanted import Wanted
 
-# Measured: the fastest size for TLS; larger blocks cost page faults, smaller ones calls.
-_BLOCK = 1 << 18
+# Measured: the fastest size for TLS; larger blocks cost page faults, smaller ones calls. A read that times out loses
+# all that came of its block, so that a slow connection gets smaller ones.
+_BLOCK, _SMALLEST = 1 << 18, 1 << 14
+_SLOW = 0.25
 _WORTH_A_RESET = 1 << 16
 _CONTENT_RANGE = re.compile(r"bytes (\d+)-\d+/(\d+|\*)")
 _PASSING = frozenset({408, 425, 429, 500, 502, 503, 504, 520, 521, 522, 523, 524})
@@ -110,8 +112,11 @@ class Attempts:
 
     def _body(self, response: requests.Response) -> Iterator[bytes]:
         try:
-            while block := response.raw.read(_BLOCK, decode_content=False):
+            size, before = _SMALLEST, time.monotonic()
+            while block := response.raw.read(size, decode_content=False):
+                size = min(2 * size, _BLOCK) if time.monotonic() - before < _SLOW else max(size // 2, _SMALLEST)
                 yield block
+                before = time.monotonic()
         except (urllib3.exceptions.HTTPError, HTTPException, OSError) as error:
             raise _Broken(reason_of(error)) from error
 

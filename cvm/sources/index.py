@@ -10,6 +10,7 @@ from urllib.parse import urlsplit, urlunsplit
 from urllib.request import url2pathname
 
 from cvm.errors import IntegrityError, NetworkError, NoMatchError
+from cvm.net import Policy
 from cvm.sources.index_settings import certificates, index_url
 
 if TYPE_CHECKING:
@@ -18,8 +19,6 @@ if TYPE_CHECKING:
     import requests
     from pypi_simple import DistributionPackage, ProjectPage, PyPISimple
 
-# Seconds to connect, and between two bytes.
-_TIMEOUT = (15.0, 60.0)
 _ELSEWHERE = "try another index in PIP_INDEX_URL, or --source redist"
 
 
@@ -38,8 +37,9 @@ class IndexFile:
 class IndexClient:
     """Asks one index, each project once. A session holds proxies, netrc and certificates."""
 
-    def __init__(self, session: requests.Session, url: str | None = None) -> None:
+    def __init__(self, session: requests.Session, url: str | None = None, policy: Policy | None = None) -> None:
         self._session = session
+        self._policy = policy or Policy()
         self._url = url
         self._pages: dict[str, tuple[IndexFile, ...]] = {}
 
@@ -49,7 +49,7 @@ class IndexClient:
         bundle = certificates(environment, home)
         if bundle:
             session.verify = bundle
-        return cls(session, index_url(environment, home))
+        return cls(session, index_url(environment, home), Policy.from_environment(environment))
 
     @property
     def name(self) -> str:
@@ -88,7 +88,7 @@ class IndexClient:
             return self._local_page(project, self._url)
         with answering(self.name):
             try:
-                return self._client().get_project_page(project, timeout=_TIMEOUT)
+                return self._client().get_project_page(project, timeout=(self._policy.connect, self._policy.read))
             except NoSuchProjectError:
                 raise self._unknown(project) from None
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import urljoin
 
 from cvm.errors import NetworkError, UnreachableError
-from cvm.net import Location
+from cvm.net import Location, Policy
 from cvm.sources.index import answering, redacted
 
 if TYPE_CHECKING:
@@ -34,7 +34,8 @@ def reachable(servers: Servers) -> bool:
         return True
     try:
         with answering(redacted(url)):
-            servers.client.head(url, timeout=_TIMEOUT, allow_redirects=False)
+            patience = min(_TIMEOUT, Policy.from_environment(servers.settings.environment).read)
+            servers.client.head(url, timeout=patience, allow_redirects=False)
     except UnreachableError:
         return False
     except NetworkError:

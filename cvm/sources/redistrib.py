@@ -8,10 +8,12 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
-from urllib.parse import urljoin
+from urllib.parse import urljoin, urlsplit
+from urllib.request import url2pathname
 
 from cvm.core.redistrib import RedistribRules, read_redistrib, redistrib_labels
 from cvm.errors import UsageError
+from cvm.net import Policy
 from cvm.sources.index import answering, redacted
 
 if TYPE_CHECKING:
@@ -22,7 +24,7 @@ if TYPE_CHECKING:
     from cvm.core.manifest import Manifest
 
 _NAME = re.compile(r"redistrib_[0-9.]+\.json")
-_TIMEOUT = (15.0, 60.0)
+_PATIENCE = Policy()
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,25 +52,34 @@ def file_name(label: str) -> str:
     return f"redistrib_{label}.json"
 
 
-def open_redistrib(where: str, product: str, rules: RedistribRules, session: requests.Session) -> Redistrib:
+def open_redistrib(
+    where: str, product: str, rules: RedistribRules, session: requests.Session, policy: Policy = _PATIENCE
+) -> Redistrib:
     """Look which redistrib manifests of a product there are below a base URL, or in a folder.
 
-    Raises NetworkError, or UnreachableError without a connection.
+    Raises NetworkError, or UnreachableError without a connection; UsageError where there is no such folder.
     """
+    if where.startswith("file:"):
+        return _in_folder(Path(url2pathname(urlsplit(where).path)), product, rules)
     if "://" in where:
         folder = urljoin(where.rstrip("/") + "/", f"{product}/redist/")
-        names = set(_NAME.findall(_get(session, folder).decode("utf-8", errors="replace")))
+        names = set(_NAME.findall(_get(session, folder, policy).decode("utf-8", errors="replace")))
         labels = redistrib_labels(product, sorted(names), rules)
-        return Redistrib(product, redacted(folder), labels, lambda name: _get(session, urljoin(folder, name)), rules)
-    local = Path(where) / product
-    found = [path.name for path in local.iterdir()] if local.is_dir() else []
-    return Redistrib(
-        product,
-        f"{local}/",
-        redistrib_labels(product, found, rules),
-        lambda name: (local / name).read_bytes(),
-        rules,
-    )
+        return Redistrib(
+            product, redacted(folder), labels, lambda name: _get(session, urljoin(folder, name), policy), rules
+        )
+    return _in_folder(Path(where), product, rules)
+
+
+def _in_folder(base: Path, product: str, rules: RedistribRules) -> Redistrib:
+    if not base.is_dir():
+        raise UsageError(f"{base} is not a folder", hint="give a folder in NVIDIA's layout, or an address")
+    # NVIDIA's layout as a mirror has it, or the files of each product right in its folder.
+    local = next(filter(Path.is_dir, (base / product / "redist", base / product)), None)
+    found = [path.name for path in local.iterdir()] if local else []
+    local = local or base / product
+    labels = redistrib_labels(product, found, rules)
+    return Redistrib(product, f"{local}/", labels, lambda name: (local / name).read_bytes(), rules)
 
 
 def _parse(data: bytes, where: str) -> Mapping[str, object]:
@@ -81,8 +92,8 @@ def _parse(data: bytes, where: str) -> Mapping[str, object]:
     return document
 
 
-def _get(session: requests.Session, url: str) -> bytes:
+def _get(session: requests.Session, url: str, policy: Policy) -> bytes:
     with answering(redacted(url)):
-        response = session.get(url, timeout=_TIMEOUT)
+        response = session.get(url, timeout=(policy.connect, policy.read))
         response.raise_for_status()
         return response.content

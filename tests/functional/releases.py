@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import shutil
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from cvm.core.manifest import Archive, Component, Manifest
@@ -73,3 +74,11 @@ def index_wheels(world: World, folder: Path, version: str, *, lie: str = "") -> 
     world.server.content_types["index.json"] = "application/vnd.pypi.simple.v1+json"
     describe(world, version, *archives)
     return f"{world.server.url}/simple/"
+
+
+def moved(world: World, home: Path) -> World:
+    """The same world with its home elsewhere, and with the manifests that are known."""
+    if (world.home / "manifests").exists():
+        shutil.copytree(world.home / "manifests", home / "manifests")
+    world.monkeypatch.setenv("CVM_HOME", str(home))
+    return replace(world, home=home)

@@ -32,9 +32,7 @@ def complete_in_bash(environment: dict[str, str], *words: str) -> list[str]:
         _cvm_completion cvm
         printf '%s\\n' "${{COMPREPLY[@]}}"
     """
-    done = subprocess.run(
-        ["bash", "--norc", "-c", script], env=environment, capture_output=True, text=True, check=True
-    )
+    done = subprocess.run(["bash", "--norc", "-c", script], env=environment, capture_output=True, text=True, check=True)
     return done.stdout.split()
 
 

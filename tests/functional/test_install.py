@@ -2,6 +2,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import pytest
+
 if TYPE_CHECKING:
     from pathlib import Path
 
@@ -127,6 +129,28 @@ def test_an_unpacked_tree_is_copied(world: World, tmp_path: Path) -> None:
     assert outcome.out == f"copied {tree} to $CVM_HOME/toolchains/99.1.1\n"
     assert (world.toolchain("99.1.1") / "bin" / "nvcc").exists()
     assert world.run("install", "99.10", "--from", tree).code == 7
+    again = world.run("install", "99.1", "--from", tree)
+    assert again.err == (f"error: 99.1.1 is installed already\nhint: cvm install 99.1.1 --from '{tree}' --reinstall\n")
+
+
+@pytest.mark.parametrize("option", [("--platform", "linux-sbsa"), ("--component", "cuda_cudart")])
+def test_a_tree_is_copied_whole_or_not_at_all(world: World, option: tuple[str, str]) -> None:
+    world.ok("install", "99.1")
+    tree = world.toolchain("99.1.1")
+    assert world.run("install", "99.1", "--from", tree, *option).err == (
+        f"error: {option[0]} does not go with $CVM_HOME/toolchains/99.1.1: a toolkit's folder is copied whole\n"
+    )
+
+
+def test_the_companions_of_a_tree_are_matched_by_parts(world: World, tmp_path: Path) -> None:
+    world.ok("install", "99.1-cudnn")
+    tree = world.toolchain("99.1.1-cudnn99.8.9.25").rename(tmp_path / "tree")
+    refused = world.run("install", "99.1-cudnn9", "--from", tree)
+    assert (refused.code, refused.err) == (
+        7,
+        f"error: {tree} has cudnn 99.8.9, not 9\nhint: cvm install 99.1.1 --from {tree}\n",
+    )
+    assert world.ok("install", "99.1-cudnn99.8", "--from", tree).out.endswith("/toolchains/99.1.1-cudnn99.8.9\n")
 
 
 def test_a_foreign_platform_is_named(world: World) -> None:

@@ -174,6 +174,12 @@ def test_a_server_that_hangs_is_given_up(server, part, hang):
     assert caught.value.message == f"{server.url}/a.bin: no answer in time, 3 times in a row"
 
 
+def test_what_comes_before_each_stall_adds_up(server, part):
+    server.behave("a.bin", Behaviour(hang_after=60_000))
+    assert fetch(server, part) == DATA
+    assert server.count() < 10
+
+
 def test_nobody_listens(tmp_path, part):
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))

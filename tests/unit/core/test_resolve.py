@@ -151,5 +151,6 @@ def test_profiles_and_components_choose_parts() -> None:
     assert len(names("12.1", replace(AUTO, profile="runtime"))[1]) == 2
     assert len(names("12.1", replace(AUTO, profile="full"))[1]) == 4
     assert names("12.1", replace(AUTO, components=("libcublas",)))[1] == ["libcublas-12.1.1-redist.tar.xz"]
-    with pytest.raises(NoMatchError, match=r"cuda 12\.1\.1 has no component `libcublsa`; it has cuda_cudart, "):
+    missing = r"cuda 12\.1\.1 has no component `libcublsa` for linux-x86_64; it has cuda_cudart, "
+    with pytest.raises(NoMatchError, match=missing):
         names("12.1", replace(AUTO, components=("libcublsa",)))

@@ -34,6 +34,10 @@ def test_a_build_number_is_part_of_the_release() -> None:
     assert not Pattern.parse("8.9.4.2").matches(Version("8.9.4.25"))
 
 
+def test_a_v_in_front_is_forgiven() -> None:
+    assert Pattern.parse("v8.9.4.25") == Pattern("8.9.4.25")
+
+
 def test_9_13_is_newer_than_9_9() -> None:
     assert max(map(parse_version, ("9.9.0", "9.13.1"))) == Version("9.13.1")
 
