@@ -7,6 +7,7 @@ from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
 from cvm.disk import disk_error, make_folder
+from cvm.errors import DiskError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -24,13 +25,18 @@ def changing(layout: Layout, on_wait: Callable[[str], None]) -> Iterator[None]:
     from filelock import FileLock, Timeout
 
     make_folder(layout.locks)
-    lock = FileLock(layout.install_lock)
+    # Without locks of the kernel, a soft one would outlive a process that is killed.
+    lock = FileLock(layout.install_lock, fallback_to_soft=False)
     try:
         try:
             lock.acquire(timeout=0)
         except Timeout:
             on_wait(_holder(layout))
             lock.acquire()
+    except NotImplementedError as error:
+        raise DiskError(
+            f"the file system of {layout.install_lock} has no locks", hint="set CVM_HOME to a folder on another one"
+        ) from error
     except OSError as error:
         raise disk_error(error, layout.install_lock) from error
     try:

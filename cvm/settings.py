@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from cvm.errors import UsageError
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -21,6 +23,8 @@ class Settings:
 
     @classmethod
     def from_environment(cls, environment: Mapping[str, str]) -> Settings:
-        """Read CVM_REDIST_URL, the address of a mirror in NVIDIA's layout."""
+        """Read CVM_REDIST_URL, the address of a mirror in NVIDIA's layout; raises UsageError when it is none."""
         url = environment.get("CVM_REDIST_URL") or REDIST_URL
+        if not url.startswith(("http://", "https://", "file:///")):
+            raise UsageError(f"CVM_REDIST_URL is {url}, not an address", hint=f"write it like {REDIST_URL}")
         return cls(url if url.endswith("/") else url + "/", environment)

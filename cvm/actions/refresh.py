@@ -45,6 +45,11 @@ def refresh(
     added = []
     policy = Policy.from_environment(servers.settings.environment)
     for product in products:
+        if product not in catalog.redist_products:
+            raise NoMatchError(
+                f"NVIDIA has no redistrib manifests of {product} that cvm reads",
+                hint=f"cvm manifest refresh {' '.join(catalog.redist_products)}",
+            )
         known = {r.version for r in catalog.releases(product) if "redist" in r.platforms}
         redistrib = open_redistrib(
             servers.settings.redist_url, product, catalog.redistrib_rules, servers.client, policy

@@ -49,6 +49,6 @@ def verify_toolchain(toolchain: Toolchain) -> Verified:
     if not files:
         raise IntegrityError(
             f"the record of the files of {toolchain.name} is gone or damaged",
-            hint=f"cvm install {toolchain.name} --reinstall",
+            hint=toolchain.reinstall,
         )
     return Verified(toolchain, len(files), verify(Path(toolchain.prefix), files, extra=True))

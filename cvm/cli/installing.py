@@ -13,10 +13,10 @@ from cvm.actions.prepare import drop_damaged, prepare
 from cvm.catalog import Catalog
 from cvm.cli.context import answer, human_size
 from cvm.cli.locking import hold
-from cvm.cli.machine import now, this_platform
+from cvm.cli.machine import native_platform, now, this_platform
 from cvm.cli.plans import describe, plan_lines
 from cvm.core.local import LocalArchives
-from cvm.core.platform import parse_platform
+from cvm.core.platform import native_name, parse_platform
 from cvm.core.resolve import Choices
 from cvm.errors import UsageError
 from cvm.prefix.receipt import read_receipt
@@ -80,7 +80,7 @@ class Installer:
             if not there:
                 self._context.talk(
                     f"{plan.plan.name} is installed with another profile, source or other components; "
-                    f"to change it: {self._options.again(plan.plan.name)}"
+                    f"to change it: {self._options.again(native_name(plan.plan.name, plan.plan.platform))}"
                 )
             self._answer([f"{plan.plan.name} is installed at {prefix}"])
             return self._describe(plan, "present")
@@ -129,6 +129,7 @@ class Installer:
             sources=AUTO if options.source == "auto" else (options.source,),
             profile=options.profile,
             components=tuple(name.replace("-", "_") for name in options.components),
+            native=native_platform(),
         )
 
     def _answer(self, lines: Iterable[str]) -> None:

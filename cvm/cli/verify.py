@@ -43,8 +43,6 @@ def command(context: Context, specs: tuple[str, ...], *, as_json: bool) -> int:
     if damaged:
         for result in results:
             if any(change.kind != "extra" for change in result.changes):
-                profile = result.toolchain.receipt.profile
-                option = f" --profile {profile}" if profile not in ("", "devel") else ""
-                context.talk(f"to mend it: cvm install {result.toolchain.name}{option} --reinstall")
+                context.talk(f"to mend it: {result.toolchain.reinstall}")
         return IntegrityError.exit_code
     return 0

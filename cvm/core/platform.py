@@ -38,6 +38,16 @@ def parse_platform(text: str) -> str:
     return text
 
 
+def foreign_name(name: str, platform: str) -> str:
+    """Name a toolchain for another platform than this machine's."""
+    return f"{name}-{platform}"
+
+
+def native_name(name: str, platform: str) -> str:
+    """Return the name without its platform: what a person asks for."""
+    return name.removesuffix(f"-{platform}")
+
+
 def target_triple(platform: str) -> str:
     """Name a platform the way nvcc does: `targets/<triple>` is where it looks for headers and libraries."""
     return f"{platform.removeprefix('linux-')}-linux"

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 PROFILES = ("runtime", "devel", "full")
+DEFAULT_PROFILE = "devel"
 
 
 @dataclass(frozen=True, slots=True)

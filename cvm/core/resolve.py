@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from cvm.core.compat import ANY_MINOR, Build, CompatTable, cuda_variant
 from cvm.core.components import choose_archives
 from cvm.core.plan import Plan, PlannedRelease
+from cvm.core.platform import foreign_name
 from cvm.core.version import Pattern, Version, matching, nearest
 from cvm.errors import IncompatibleError, NoMatchError
 
@@ -51,12 +52,21 @@ class World:
 
 @dataclass(frozen=True, slots=True)
 class Choices:
-    """What a person chose: `sources` in order of preference, `components` empty for the profile's."""
+    """What a person chose: `sources` in order of preference, `components` empty for the profile's.
+
+    `native` is the platform of this machine; the name of a toolchain for another one says so.
+    """
 
     platform: str
     sources: tuple[str, ...]
     profile: str = "devel"
     components: tuple[str, ...] = ()
+    native: str = ""
+
+    @property
+    def foreign(self) -> bool:
+        """Whether the toolchain is for another machine than this one."""
+        return self.native not in ("", self.platform)
 
 
 def resolve(request: Request, world: World, choices: Choices) -> Plan:
@@ -76,7 +86,8 @@ def resolve(request: Request, world: World, choices: Choices) -> Plan:
             for product, version, full in companions
         ),
     ]
-    return Plan(_name(releases), choices.platform, choices.profile, tuple(releases))
+    name = foreign_name(_name(releases), choices.platform) if choices.foreign else _name(releases)
+    return Plan(name, choices.platform, choices.profile, tuple(releases))
 
 
 def companion_version(

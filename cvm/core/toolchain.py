@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from cvm.core.platform import native_name
+from cvm.core.profile import DEFAULT_PROFILE
 from cvm.core.receipt import LINKED
 from cvm.core.request import COMPANIONS, Request, parse_request
 from cvm.core.version import Version
@@ -28,6 +30,20 @@ class Toolchain:
     site: bool = False
 
     @property
+    def foreign(self) -> bool:
+        """Whether it is for another platform than the machine that installed it; only its whole name means it."""
+        return native_name(self.name, self.receipt.platform) != self.name
+
+    @property
+    def reinstall(self) -> str:
+        """The command that builds it anew, for a hint."""
+        receipt = self.receipt
+        words = ["cvm", "install", native_name(self.name, receipt.platform)]
+        words += ["--platform", receipt.platform] if self.foreign else []
+        words += ["--profile", receipt.profile] if receipt.profile not in ("", DEFAULT_PROFILE) else []
+        return " ".join([*words, "--reinstall"])
+
+    @property
     def rank(self) -> tuple[object, ...]:
         """Newer toolkits come last, then newer companions, a missing companion before any."""
         none = Version("0")
@@ -43,7 +59,7 @@ def candidates(text: str, toolchains: Sequence[Toolchain]) -> list[Toolchain]:
         request = parse_request(text)
     except UsageError:
         return []
-    fitting = [t for t in toolchains if t.receipt.kind != LINKED and _fits(request, t)]
+    fitting = [t for t in toolchains if t.receipt.kind != LINKED and not t.foreign and _fits(request, t)]
     return sorted(fitting, key=lambda toolchain: toolchain.rank, reverse=True)
 
 

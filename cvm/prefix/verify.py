@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from cvm.prefix.tree import hash_file, link_text, walk
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Mapping
     from pathlib import Path
 
 CHANGED = "changed"
@@ -33,17 +33,15 @@ def verify(
     files: Mapping[str, str],
     *,
     extra: bool = False,
-    progress: Callable[[str], None] = lambda _path: None,
 ) -> tuple[Change, ...]:
     """Hash the files of a prefix again and name what differs, in order of the paths.
 
-    `extra` also names files that nobody installed; `progress` hears each path that was compared.
+    `extra` also names files that nobody installed.
     """
     there = {path: entry for path, entry in walk(prefix) if extra or path in files}
 
     def compare(path: str) -> Change | None:
         kind = _kind(there.get(path), files[path])
-        progress(path)
         return Change(path, kind) if kind else None
 
     # hashlib lets other threads run while it works on a large buffer.

@@ -110,10 +110,13 @@ def _uv_index(path: Path) -> str | None:
         return None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise UsageError(f"{path} can't be read as uv's configuration: {error}") from error
-    for index in document.get("index", ()):
-        if index.get("default") and index.get("url"):
-            return str(index["url"])
-    url = document.get("index-url") or document.get("pip", {}).get("index-url")
+    try:
+        for index in document.get("index", ()):
+            if index.get("default") and index.get("url"):
+                return str(index["url"])
+        url = document.get("index-url") or document.get("pip", {}).get("index-url")
+    except AttributeError as error:
+        raise UsageError(f"{path} can't be read as uv's configuration: `index` and `pip` are tables") from error
     return str(url) if url else None
 
 

@@ -157,3 +157,27 @@ def test_a_foreign_platform_is_named(world: World) -> None:
     outcome = world.run("install", "99.1", "--platform", "linux-sbsa")
     assert outcome.code == 4
     assert world.run("install", "99.1", "--platform", "beos").code == 2
+
+
+def test_a_toolchain_for_another_platform_has_another_name(world: World) -> None:
+    world.ok("install", "99.1")
+    manifest = world.home / "manifests" / "cuda" / "99.1.1.toml"
+    manifest.write_text(manifest.read_text().replace('platform = "linux-x86_64"', 'platform = "linux-sbsa"'))
+    assert world.ok("install", "99.1", "--platform", "linux-sbsa").out == (
+        "installed 99.1.1-linux-sbsa at $CVM_HOME/toolchains/99.1.1-linux-sbsa\n"
+    )
+    header = world.toolchain("99.1.1-linux-sbsa") / "include" / "cublas_v2.h"
+    header.unlink()
+    outcome = world.run("verify", "99.1.1-linux-sbsa")
+    assert outcome.err == "to mend it: cvm install 99.1.1 --platform linux-sbsa --reinstall\n"
+    assert world.ok("uninstall", "99.1").out == "removed 99.1.1\n"
+    assert world.run("uninstall", "99.1").code == 3
+    assert world.ok("uninstall", "99.1.1-linux-sbsa").code == 0
+
+
+def test_an_address_that_is_none_is_named(world: World) -> None:
+    world.monkeypatch.setenv("CVM_REDIST_URL", "nonsense")
+    assert world.run("install", "99.1").err == (
+        "error: CVM_REDIST_URL is nonsense, not an address\n"
+        "hint: write it like https://developer.download.nvidia.com/compute/\n"
+    )

@@ -31,9 +31,8 @@ def test_a_known_hash_counts_only_for_the_file_it_was_known_of(prefix):
 
 
 def test_an_untouched_prefix_has_no_changes(prefix):
-    seen = []
-    assert verify(prefix, inventory(prefix, {}), extra=True, progress=seen.append) == ()
-    assert sorted(seen) == ["lib/a", "lib/b", "lib/c", "lib64"]
+    assert sorted(inventory(prefix, {})) == ["lib/a", "lib/b", "lib/c", "lib64"]
+    assert verify(prefix, inventory(prefix, {}), extra=True) == ()
 
 
 def test_every_kind_of_change_is_named_in_order(prefix):
