@@ -234,7 +234,7 @@ def test_a_full_disk(world, small_disk, workers):
     layout = Layout(small_disk / "home", cache_home=world.layout.cache)
     big = wheel("wide", "1", {"wide/a": bytes(3 << 20)})
     (world.server.folder / big.name).write_bytes(big.data)
-    with pytest.raises(DiskError, match=rf"no space is left on .* while unpacking \S+"):
+    with pytest.raises(DiskError, match=r"no space is left on .* while unpacking \S+"):
         fetch_all([world.job(big), world.job(SMALL)], layout, workers=workers, on_event=lambda _: None)
     assert list(layout.store.glob(".staging*")) == []
 
