@@ -44,7 +44,9 @@ def drop_damaged(plan: Plan, tools: Tools) -> tuple[str, ...]:
     dropped = []
     for sha256 in dict.fromkeys(item.archive.sha256 for item in plan.archives):
         entry = tools.store.find(sha256)
-        if entry is not None and not all(_intact(f"{entry.tree}/{file.path}", file) for file in entry.files):
+        if entry is None or not entry.folder.is_relative_to(tools.layout.store):
+            continue
+        if not all(_intact(f"{entry.tree}/{file.path}", file) for file in entry.files):
             tools.store.remove(entry)
             dropped.append(entry.filename)
     return tuple(dropped)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from cvm.actions.copy import copy_tree, tree_name
@@ -45,7 +46,7 @@ class Installer:
 
     def install(self, request: Request) -> dict[str, object]:
         """Install a request, or print its plan; returns what JSON says of it."""
-        tools = self._tools()
+        tools = self._tools
         plan = prepare(request, self._catalog, self._choices(), tools, reinstall=self._options.reinstall)
         for note in plan.plan.notes:
             self._context.talk(note)
@@ -116,6 +117,7 @@ class Installer:
             return nullcontext(Notes(names, self._context.talk))
         return Lines(names, {i.archive.sha256: i.archive.size for i in plan.missing})
 
+    @cached_property
     def _tools(self) -> Tools:
         layout = self._context.layout
         servers = Servers(Settings.from_environment(self._context.environment))

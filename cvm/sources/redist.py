@@ -19,12 +19,12 @@ _TIMEOUT = 5.0
 
 def locate(planned: PlannedArchive, servers: Servers) -> Location:
     """Join the manifest's path with the product's folder: relative, to another folder, or a whole URL."""
-    return Location(urljoin(product_url(servers, planned.product), planned.archive.path))
+    return Location(urljoin(product_url(servers.settings.redist_url, planned.product), planned.archive.path))
 
 
-def product_url(servers: Servers, product: str) -> str:
-    """Return the address of the folder in which NVIDIA keeps the redistrib manifests of a product."""
-    return urljoin(servers.settings.redist_url, f"{product}/redist/")
+def product_url(base: str, product: str) -> str:
+    """Return the address of the folder in which NVIDIA keeps the archives and redistrib manifests of a product."""
+    return urljoin(base.rstrip("/") + "/", f"{product}/redist/")
 
 
 def reachable(servers: Servers) -> bool:

@@ -15,6 +15,7 @@ from cvm.core.redistrib import RedistribRules, read_redistrib, redistrib_labels
 from cvm.errors import UsageError
 from cvm.net import Policy
 from cvm.sources.index import answering, redacted
+from cvm.sources.redist import product_url
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -62,7 +63,7 @@ def open_redistrib(
     if where.startswith("file:"):
         return _in_folder(Path(url2pathname(urlsplit(where).path)), product, rules)
     if "://" in where:
-        folder = urljoin(where.rstrip("/") + "/", f"{product}/redist/")
+        folder = product_url(where, product)
         names = set(_NAME.findall(_get(session, folder, policy).decode("utf-8", errors="replace")))
         labels = redistrib_labels(product, sorted(names), rules)
         return Redistrib(

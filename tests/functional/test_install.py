@@ -4,6 +4,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from cvm.prefix.linker import Linker
+
 if TYPE_CHECKING:
     from pathlib import Path
 
@@ -46,13 +48,16 @@ def test_an_install_that_is_there_costs_nothing(world: World) -> None:
     assert world.server.requests == []
 
 
-def test_two_toolchains_share_the_bytes_of_their_archives(world: World) -> None:
+def test_two_toolchains_share_the_bytes_of_their_archives(world: World, tmp_path: Path) -> None:
     world.ok("install", "99.1", "99.1-cudnn99.8.9")
     fetched = [request.path for request in world.server.requests if request.method == "GET"]
     assert len(fetched) == len(set(fetched)) == 6
     paths = [world.toolchain(name) / "bin" / "nvcc" for name in ("99.1.1", "99.1.1-cudnn99.8.9.25")]
-    inodes = {path.stat().st_ino for path in paths}
-    assert len(inodes) == 1 or paths[0].stat().st_nlink == 1
+    linker = Linker()
+    linker.place(paths[0], tmp_path / "nvcc")
+    if "reflink" not in linker.counts:
+        assert paths[0].stat().st_ino == paths[1].stat().st_ino
+        assert paths[0].stat().st_nlink >= 3
 
 
 def test_a_partial_version_is_the_newest_by_parts(world: World) -> None:

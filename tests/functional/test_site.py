@@ -41,6 +41,15 @@ def test_the_sites_manifests_count_too(world: World, site: Path) -> None:
     assert [r["version"] for r in world.ok("list-remote", "99.1", "--json").json["releases"]] == ["99.1.0", "99.1.1"]
 
 
+def test_a_damaged_archive_of_the_site_is_left_to_the_site(world: World, site: Path) -> None:
+    world.ok("install", "99.1")
+    stored = next(site.glob("store/??/*/tree/*/include/cublas_v2.h"))
+    stored.chmod(0o644)
+    stored.write_text("damaged")
+    world.ok("install", "99.1", "--reinstall")
+    assert stored.read_text() == "damaged"
+
+
 def test_the_sites_toolchains_are_not_ones_own_to_remove(world: World, site: Path) -> None:
     outcome = world.run("uninstall", "99.1")
     assert (outcome.code, outcome.err) == (2, f"error: 99.1.1 belongs to the site's home {site}, not to yours\n")
