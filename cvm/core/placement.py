@@ -35,6 +35,8 @@ _FOLDERS_OF_COMPONENT = {
         "extras/CUPTI/lib": "lib",
         "samples": "extras/CUPTI/samples",
     },
+    # nvcc looks for cicc there; the wheel of 13.0.48 alone has it elsewhere.
+    "libnvvm": {"bin": "nvvm/bin"},
     "libcufile": {"etc": "gds", "tools": "gds/tools"},
     # The wheels of 13.2 and of 13.3 and later keep the CMake files apart from the headers they look for.
     "cuda_cccl": {"cuda_cccl/lib": "lib", "cccl/lib": "lib", "cccl": "share/doc/cuda_cccl"},

@@ -35,6 +35,7 @@ class Tables:
 
     components: Mapping[str, str]
     lacks: Mapping[str, Mapping[str, tuple[str, ...]]]
+    missed_with: Mapping[str, str]
     pins: Mapping[Version, Mapping[str, str]]
     headers: Mapping[str, str]
     instead: Mapping[str, Mapping[str, str]]
@@ -52,6 +53,7 @@ def read_tables() -> Tables:
     return Tables(
         document["components"],
         {key: {part: tuple(names) for part, names in table.items()} for key, table in document["lacks"].items()},
+        document["missed_with"],
         {parse_version(release): pins for release, pins in document["pins"].items()},
         document["headers"],
         document["instead"],

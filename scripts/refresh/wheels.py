@@ -13,7 +13,7 @@ from cvm.errors import IntegrityError
 from refresh.remote_zip import open_remote_zip
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Set
 
     import requests
     from packaging.specifiers import SpecifierSet
@@ -110,7 +110,12 @@ class Inspector:
                 f"{wheel.file.filename} has no {header}",
                 hint=f"name the wheel to take instead of {wheel.project} {wheel.version} in wheels.toml",
             )
-        names = {path.name for path in paths}
-        wanted = self._tables.lacks.get(component, {})
-        lacks = tuple(part for part, files in wanted.items() if names.isdisjoint(files))
+        lacks = missing_parts({path.name for path in paths}, component, self._tables)
         return Contents(sum(member.file_size for member in members), lacks)
+
+
+def missing_parts(names: Set[str], component: str, tables: Tables) -> tuple[str, ...]:
+    """Name what a person would miss in a wheel with files of these names."""
+    wanted = tables.lacks.get(component, {})
+    missing = [part for part, files in wanted.items() if names.isdisjoint(files)]
+    return tuple(part for part in missing if tables.missed_with.get(part) not in missing)

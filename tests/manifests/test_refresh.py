@@ -209,6 +209,16 @@ def test_both_sources_of_a_toolkit_are_in_one_file(world):
     }
 
 
+def test_a_compiler_that_cannot_link_is_told():
+    from refresh.tables import read_tables
+    from refresh.wheels import missing_parts
+
+    tables = read_tables()
+    assert missing_parts({"ptxas"}, "cuda_nvcc", tables) == ("nvcc",)
+    assert missing_parts({"nvcc", "ptxas"}, "cuda_nvcc", tables) == ("link.stub",)
+    assert missing_parts({"nvcc.exe", "link.stub"}, "cuda_nvcc", tables) == ()
+
+
 def test_companions_are_by_release_without_yanked_files_and_pre_releases(world):
     world.refresh("--redist", str(world.redist))
 

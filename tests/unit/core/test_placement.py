@@ -34,6 +34,8 @@ def placed(component, filename, *members, toolkit=TOOLKIT, platform="linux-x86_6
         ("cuda_nvcc", "nvidia/cuda_nvcc/__pycache__/x.pyc", None),
         ("cuda_cccl", "nvidia/cu13/cuda_cccl/lib/cmake/cub/cub-config.cmake", "lib/cmake/cub/cub-config.cmake"),
         ("cuda_cccl", "nvidia/cu13/cccl/lib/cmake/cub/cub-config.cmake", "lib/cmake/cub/cub-config.cmake"),
+        ("libnvvm", "nvidia/cu13/bin/cicc", "nvvm/bin/cicc"),
+        ("libnvvm", "nvidia/cu13/nvvm/bin/cicc", "nvvm/bin/cicc"),
         ("cuda_cccl", "nvidia/cu13/cccl/LICENSE", "share/doc/cuda_cccl/LICENSE"),
         ("cuda_cccl", "nvidia/cu13/include/cccl/cub/cub.cuh", "include/cccl/cub/cub.cuh"),
     ],
