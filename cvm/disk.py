@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import errno
 import os
-import shutil
 import stat
 from pathlib import Path
-from uuid import uuid4
 
 from cvm.errors import CvmError, DiskError
 
@@ -47,7 +45,7 @@ def readable_folder(path: Path) -> Path:
 
 def staging_folder(parent: Path) -> Path:
     """Make a folder beside its target, so that a rename puts it in place."""
-    return make_folder(readable_folder(parent) / f"{STAGING_PREFIX}{os.getpid()}-{uuid4().hex[:8]}")
+    return make_folder(readable_folder(parent) / f"{STAGING_PREFIX}{os.getpid()}-{_unique()}")
 
 
 def replace_folder(staged: Path, target: Path) -> None:
@@ -77,8 +75,39 @@ def discard_folder(path: Path) -> None:
     remove_tree(aside)
 
 
+def replace_file(path: Path, content: bytes, mode: int = 0o644) -> bool:
+    """Put a small file in place in one step; returns whether that changed anything. Raises OSError."""
+    try:
+        if path.read_bytes() == content and stat.S_IMODE(path.stat().st_mode) == mode:
+            return False
+    except OSError:
+        pass
+    fresh = path.parent / f"{STAGING_PREFIX}{_unique()}"
+    try:
+        fresh.write_bytes(content)
+        fresh.chmod(mode)
+        fresh.replace(path)
+    finally:
+        fresh.unlink(missing_ok=True)
+    return True
+
+
+def replace_link(link: Path, target: str) -> None:
+    """Let a symbolic link point somewhere, in one step. Raises OSError."""
+    try:
+        if str(link.readlink()) == target:
+            return
+    except OSError:
+        pass
+    fresh = link.parent / f"{STAGING_PREFIX}{_unique()}"
+    fresh.symlink_to(target)
+    fresh.replace(link)
+
+
 def remove_tree(path: Path) -> None:
     """Delete a folder of ours, read-only folders inside it included; what is gone already is no error."""
+    import shutil
+
     try:
         if path.is_symlink() or path.is_file():
             path.unlink()
@@ -127,9 +156,13 @@ def disk_error(error: OSError, path: Path) -> CvmError:
     return DiskError(f"{where}: {str(error.strerror or error).lower()}")
 
 
+def _unique() -> str:
+    return os.urandom(4).hex()
+
+
 def _move_aside(path: Path) -> Path:
     """Rename a folder to where nobody looks; one that can't be renamed is removed where it is."""
-    aside = path.parent / f"{STAGING_PREFIX}old-{uuid4().hex[:8]}"
+    aside = path.parent / f"{STAGING_PREFIX}old-{_unique()}"
     try:
         path.rename(aside)
     except OSError as error:

@@ -8,6 +8,8 @@ CvmError              1    something failed
 ├── IntegrityError    6    a hash or a size differs, an archive is damaged or would leave its folder
 ├── IncompatibleError 7    these versions do not go together
 ├── DiskError         8    the disk is full, read-only, or the folder is not ours
+├── CannotRunError    126  a command is there and can't be run
+├── ToolMissingError  127  a toolchain lacks a tool, or there is no such command
 └── InterruptError    130  ^C
 """
 
@@ -87,6 +89,20 @@ class DiskError(CvmError):
 
     exit_code = 8
     kind = "disk"
+
+
+class CannotRunError(CvmError):
+    """A command is there and can't be run: the code that shells use for it."""
+
+    exit_code = 126
+    kind = "cannot-run"
+
+
+class ToolMissingError(CvmError):
+    """A toolchain lacks the tool, or there is no such command on PATH: the code that shells use for it."""
+
+    exit_code = 127
+    kind = "tool-missing"
 
 
 class InterruptError(CvmError):

@@ -46,6 +46,26 @@ class Layout:
         return self.home / "toolchains"
 
     @property
+    def resolved(self) -> Path:
+        """One link for each request that means something, to the prefix that it means."""
+        return resolved_folder(self.home)
+
+    @property
+    def shims(self) -> Path:
+        """One exec shim for each CUDA tool: the folder that stands on PATH."""
+        return self.home / "shims"
+
+    @property
+    def shell(self) -> Path:
+        """The shell integrations that rc files read."""
+        return self.home / "shell"
+
+    @property
+    def global_file(self) -> Path:
+        """The global default: a file like `.cuda-version`."""
+        return self.home / "global"
+
+    @property
     def manifests(self) -> Path:
         """Manifests that add to the shipped ones, or override them."""
         return self.home / "manifests"
@@ -76,6 +96,11 @@ class Layout:
     def homes(self) -> tuple[Path, ...]:
         """The homes to search, the user's own first."""
         return (self.home,) if self.site is None else (self.home, self.site)
+
+
+def resolved_folder(home: Path) -> Path:
+    """Where a home keeps the links of the requests that it answers."""
+    return home / "resolved"
 
 
 def store_entry(store: Path, sha256: str) -> Path:

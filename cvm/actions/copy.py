@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cvm import __version__
+from cvm.actions.rehash import rehash
+from cvm.core.names import COMPANIONS
 from cvm.core.receipt import COPIED, Receipt
-from cvm.core.request import COMPANIONS
 from cvm.core.version import parse_version
 from cvm.disk import disk_error, readable_folder, remove_tree, replace_folder, staging_folder, sweep_staging
 from cvm.errors import DiskError, IncompatibleError
@@ -58,6 +59,7 @@ def copy_tree(path: Path, receipt: Receipt, layout: Layout) -> Path:
         replace_folder(staged, target)
     finally:
         remove_tree(staged)
+    rehash(layout)
     return target
 
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from cvm import __version__
+from cvm.actions.rehash import rehash
 from cvm.core.receipt import INSTALLED, InstalledComponent, License, Receipt
 from cvm.disk import disk_error, readable_folder, remove_tree, replace_folder, staging_folder, sweep_staging
 from cvm.fetch import Event, FetchJob, default_workers, fetch_all
@@ -62,7 +63,9 @@ def install(plan: InstallPlan, products: Mapping[str, Mapping[str, Any]], tools:
     check_space({layout.home: plan.sizes.unpacked, layout.cache: _in_flight(plan)})
     jobs = [_job(item, tools) for item in plan.missing]
     fetch_all(jobs, layout, on_event=tools.on_event)
-    return _build(plan.plan, products, tools, created)
+    prefix = _build(plan.plan, products, tools, created)
+    rehash(layout)
+    return prefix
 
 
 def _in_flight(plan: InstallPlan) -> int:

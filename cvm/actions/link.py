@@ -6,6 +6,7 @@ import shlex
 from typing import TYPE_CHECKING
 
 from cvm import __version__
+from cvm.actions.rehash import rehash
 from cvm.core.receipt import LINKED, Receipt
 from cvm.core.request import parse_link_name
 from cvm.disk import remove_tree, replace_folder, staging_folder
@@ -45,4 +46,5 @@ def link(name: str, path: Path, layout: Layout, *, platform: str, created: str, 
         replace_folder(staged, target)
     finally:
         remove_tree(staged)
+    rehash(layout)
     return receipt

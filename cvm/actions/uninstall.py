@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from cvm.actions.prune import used_archives
+from cvm.actions.rehash import rehash
 from cvm.core.toolchain import Toolchain, pick_one
 from cvm.disk import discard_folder
 from cvm.errors import UsageError
@@ -49,6 +50,7 @@ def uninstall(specs: tuple[str, ...], layout: Layout, *, dry_run: bool = False) 
     if not dry_run:
         for toolchain in chosen:
             discard_folder(layout.toolchain(toolchain.name))
+        rehash(layout)
         for entry in going:
             store.remove(entry)
     return Uninstalled(tuple(toolchain.name for toolchain in chosen), freed)

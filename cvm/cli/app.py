@@ -12,7 +12,7 @@ import click
 
 from cvm import __version__
 from cvm.cli.context import Context, real_environment
-from cvm.cli.output import ReaderGoneError, answer_json_error, complain, leave_stdout
+from cvm.cli.output import ReaderGoneError, answer, answer_json_error, complain, leave_stdout
 from cvm.cli.signals import Stopped, catch_stopping, die_of
 from cvm.disk import disk_error
 from cvm.errors import CvmError, InterruptError, UsageError
@@ -25,9 +25,20 @@ COMMANDS = {
     "list": ("cvm.cli.list", "List the installed toolchains."),
     "list-remote": ("cvm.cli.list_remote", "List the releases that can be installed."),
     "verify": ("cvm.cli.verify", "Compare the files of a toolchain with its receipt."),
+    "use": ("cvm.cli.use", "Switch this shell to a toolchain."),
+    "unuse": ("cvm.cli.unuse", "Put this shell back as it was."),
+    "local": ("cvm.cli.local", "Select a toolchain for this folder and those below."),
+    "global": ("cvm.cli.global_default", "Select a toolchain for wherever nothing else does."),
+    "current": ("cvm.cli.current", "Say which toolchain is selected here, and by what."),
+    "which": ("cvm.cli.which", "Say where a CUDA tool is."),
+    "exec": ("cvm.cli.exec_command", "Run a command with a toolchain."),
+    "env": ("cvm.cli.env", "Print the environment of a toolchain, for a shell, a Dockerfile, a module system."),
     "link": ("cvm.cli.link", "Adopt a toolkit that is already on this machine."),
     "prune": ("cvm.cli.prune", "Remove what no toolchain uses."),
     "cache": ("cvm.cli.cache", "Show or clear the download cache."),
+    "init": ("cvm.cli.init", "Teach a shell to switch."),
+    "completions": ("cvm.cli.completions", "Print the completion script of a shell."),
+    "rehash": ("cvm.cli.rehash", "Write shims and links anew."),
     "manifest": ("cvm.cli.manifest", "Keep the manifests up to date."),
 }
 
@@ -66,16 +77,33 @@ class LazyGroup(click.Group):
             formatter.write_dl([(name, summary) for name, (_, summary) in COMMANDS.items()])
 
 
+# What `cvm` alone says: all that somebody new needs.
+WELCOME = """\
+cvm keeps CUDA toolkits and cuDNN side by side, without root.
+
+  cvm init --write                       once: new shells can switch
+  cvm install 12.1 --with-cudnn 8.9.4    a toolkit, and cuDNN with it
+  cvm use 12.1                           this shell, at once
+  cvm local 12.1                         this folder, from now on
+  cvm list                               what is installed
+
+cvm --help names all commands, and cvm COMMAND --help explains one."""
+
+
 @click.command(
     cls=LazyGroup,
+    invoke_without_command=True,
     context_settings={"help_option_names": ["-h", "--help"]},
-    epilog="\b\nTo begin:\n  cvm install 12.1 --with-cudnn 8.9.4\n  cvm list",
+    epilog="\b\nTo begin:\n  cvm init --write\n  cvm install 12.1 --with-cudnn 8.9.4\n  cvm use 12.1",
 )
 @click.version_option(__version__, message="cvm %(version)s")
 @click.option("-q", "--quiet", is_flag=True, help="Print answers and errors only.")
 @click.pass_context
 def cli(ctx: click.Context, *, quiet: bool) -> None:
     """Keep CUDA toolkits and cuDNN side by side, without root."""
+    if ctx.invoked_subcommand is None:
+        answer(WELCOME)
+        return
     environment = real_environment()
     ctx.obj = Context(Layout.from_environment(environment), environment, quiet)
 

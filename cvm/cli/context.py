@@ -6,6 +6,7 @@ import os
 import sys
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import click
@@ -15,6 +16,7 @@ from cvm.core.size import human_size
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from pathlib import Path
 
     from cvm.layout import Layout
 
@@ -28,6 +30,18 @@ class Context:
     layout: Layout
     environment: Mapping[str, str]
     quiet: bool = False
+
+    @cached_property
+    def folder(self) -> Path | None:
+        """The folder that the person is in, or None when it is gone."""
+        from cvm.selected import current_folder
+
+        return current_folder(self.environment)
+
+    @property
+    def shell(self) -> str | None:
+        """The shell that evaluates the answer of `use`, where its integration made the call."""
+        return self.environment.get("_CVM_SHELL")
 
     def talk(self, text: str) -> None:
         """Tell the person something: on stderr, since stdout is the answer."""

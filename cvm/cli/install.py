@@ -84,7 +84,7 @@ def command(
 
 
 def _companions(cudnn: str | None, nccl: str | None, others: tuple[str, ...]) -> dict[str, Pattern]:
-    from cvm.core.request import COMPANIONS
+    from cvm.core.names import COMPANIONS
     from cvm.core.version import Pattern
     from cvm.errors import UsageError
 

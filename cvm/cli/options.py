@@ -6,6 +6,8 @@ import shlex
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from cvm.core.profile import DEFAULT_PROFILE
+
 if TYPE_CHECKING:
     from pathlib import Path
 
@@ -14,19 +16,19 @@ if TYPE_CHECKING:
 class Options:
     """What a person chose beside the request; `path` is --from."""
 
-    source: str
-    profile: str
-    components: tuple[str, ...]
-    path: Path | None
-    platform: str | None
-    dry_run: bool
-    reinstall: bool
+    source: str = "auto"
+    profile: str = DEFAULT_PROFILE
+    components: tuple[str, ...] = ()
+    path: Path | None = None
+    platform: str | None = None
+    dry_run: bool = False
+    reinstall: bool = False
 
     def again(self, name: str) -> str:
         """Spell the command that installs a toolchain anew with what was chosen here, for a hint."""
         words = ["cvm", "install", name]
         words += [] if self.source == "auto" else ["--source", self.source]
-        words += [] if self.profile == "devel" else ["--profile", self.profile]
+        words += [] if self.profile == DEFAULT_PROFILE else ["--profile", self.profile]
         words += [word for component in self.components for word in ("--component", component)]
         words += [] if self.path is None else ["--from", str(self.path)]
         words += [] if self.platform is None else ["--platform", self.platform]

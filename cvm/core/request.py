@@ -6,17 +6,13 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from cvm.core.names import AUTO, COMPANIONS, RESERVED_NAMES, is_link_name
 from cvm.core.version import Pattern
 from cvm.errors import UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-# The order in which companions stand in the name of a toolchain.
-COMPANIONS = ("cudnn", "nccl", "cutensor", "cusparselt")
-RESERVED_NAMES = ("latest", "system")
-
-_NAME = re.compile(r"[a-z][a-z0-9_.]*")
 # As other tools write it: `cuda-12.1`, `cuda12.1`.
 _WITH_CUDA = re.compile(r"cuda[-_ =]?(?=\d)", re.IGNORECASE)
 _COMPANION = re.compile(rf"({'|'.join(COMPANIONS)})(.*)")
@@ -39,7 +35,8 @@ class Request:
 
     def __str__(self) -> str:
         """Spell the request the way a person would."""
-        return "-".join([self.toolkit.text, *(product + pattern.text for product, pattern in self.companions)])
+        versions = ((product, "" if pattern.text == AUTO else pattern.text) for product, pattern in self.companions)
+        return "-".join([self.toolkit.text, *(product + version for product, version in versions)])
 
 
 def parse_request(text: str) -> Request:
@@ -55,18 +52,13 @@ def parse_request(text: str) -> Request:
         product, version = match.groups()
         if product in companions:
             raise UsageError(f"`{text}` names {product} twice")
-        companions[product] = Pattern.parse(version or "auto")
+        companions[product] = Pattern.parse(version or AUTO)
     try:
         return Request(Pattern.parse(toolkit), _ordered(companions))
     except UsageError:
         raise UsageError(
             f"`{text}` is not a CUDA version", hint="write it as 12, 12.1, 12.1.1, latest or 12.1-cudnn8.9.4"
         ) from None
-
-
-def is_link_name(text: str) -> bool:
-    """Whether a text has the form of a linked toolkit's name, which starts with a letter."""
-    return bool(_NAME.fullmatch(text)) and text not in RESERVED_NAMES
 
 
 def parse_link_name(text: str) -> str:

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from itertools import combinations
+from itertools import product as combined
 from typing import TYPE_CHECKING
 
+from cvm.core.names import COMPANIONS, LATEST
 from cvm.core.platform import native_name
 from cvm.core.profile import DEFAULT_PROFILE
 from cvm.core.receipt import LINKED
-from cvm.core.request import COMPANIONS, Request, parse_request
+from cvm.core.request import Request, parse_request
 from cvm.core.version import Version
 from cvm.errors import NotInstalledError, UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from cvm.core.receipt import Receipt
 
@@ -51,7 +54,10 @@ class Toolchain:
 
 
 def candidates(text: str, toolchains: Sequence[Toolchain]) -> list[Toolchain]:
-    """Return what a request may mean, the best first; an exact name means itself and nothing else."""
+    """Return what a request may mean, the best first; an exact name means itself and nothing else.
+
+    The user's own toolchains answer before those of the site, as `resolved/` of each home does.
+    """
     exact = [toolchain for toolchain in toolchains if toolchain.name == text]
     if exact:
         return exact[:1]
@@ -60,7 +66,39 @@ def candidates(text: str, toolchains: Sequence[Toolchain]) -> list[Toolchain]:
     except UsageError:
         return []
     fitting = [t for t in toolchains if t.receipt.kind != LINKED and not t.foreign and _fits(request, t)]
-    return sorted(fitting, key=lambda toolchain: toolchain.rank, reverse=True)
+    return sorted(fitting, key=lambda toolchain: (not toolchain.site, toolchain.rank), reverse=True)
+
+
+def requests_answered(toolchains: Sequence[Toolchain]) -> dict[str, Toolchain]:
+    """Return every request in its plain spelling with the toolchain that it means, as `candidates` would choose.
+
+    Requests with more than two companions are left out, unless they are a name in full.
+    """
+    best: dict[str, Toolchain] = {}
+    for toolchain in sorted(toolchains, key=lambda toolchain: toolchain.rank):
+        if toolchain.receipt.kind != LINKED and not toolchain.foreign:
+            best |= dict.fromkeys(_requests(toolchain), toolchain)
+    return best | {toolchain.name: toolchain for toolchain in toolchains}
+
+
+def _requests(toolchain: Toolchain) -> Iterator[str]:
+    toolkits = [LATEST, *_prefixes(toolchain.toolkit)] if _plain(toolchain.toolkit) else [str(toolchain.toolkit)]
+    named = [name for name in COMPANIONS if name in toolchain.companions]
+    for count in range(3):
+        for chosen in combinations(named, count):
+            forms = [[name + form for form in ("", *_prefixes(toolchain.companions[name]))] for name in chosen]
+            for parts in combined(toolkits, *forms):
+                yield "-".join(parts)
+
+
+def _prefixes(version: Version) -> list[str]:
+    if not _plain(version):
+        return [str(version)]
+    return [".".join(map(str, version.release[:count])) for count in range(1, len(version.release) + 1)]
+
+
+def _plain(version: Version) -> bool:
+    return not (version.is_prerelease or version.local or version.is_postrelease)
 
 
 def pick(text: str, toolchains: Sequence[Toolchain], hint: str = "") -> Toolchain:

@@ -7,14 +7,13 @@ from typing import TYPE_CHECKING
 
 from packaging.version import InvalidVersion, Version
 
+from cvm.core.names import AUTO, LATEST
 from cvm.errors import UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
 __all__ = ["Pattern", "Version", "matching", "nearest", "parse_version"]
-
-LATEST = "latest"
 
 
 def parse_version(text: str) -> Version:
@@ -38,12 +37,12 @@ class Pattern:
     def parse(cls, text: str) -> Pattern:
         """Read ``latest``, ``auto`` or a dotted version; raises UsageError for anything else."""
         # Spelled as versions are, since `v8.9.4.25` is compared with the text of one.
-        return cls(text if text in (LATEST, "auto") else str(parse_version(text)))
+        return cls(text if text in (LATEST, AUTO) else str(parse_version(text)))
 
     @property
     def is_newest(self) -> bool:
         """Whether any version will do, the newest first."""
-        return self.text in (LATEST, "auto")
+        return self.text in (LATEST, AUTO)
 
     def matches(self, version: Version) -> bool:
         """Whether an exact version fits.

@@ -6,9 +6,8 @@ import json
 import os
 from typing import TYPE_CHECKING, Any
 
-from cvm.core.receipt import Receipt, parse_receipt, receipt_document
+from cvm.core.receipt import RECORDS, Receipt, parse_receipt, receipt_document
 from cvm.disk import disk_error, readable_folder, sync_folder
-from cvm.prefix.tree import RECORDS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -1,0 +1,95 @@
+"""Put a toolchain into an environment, or take it out: the environment afterwards, as a value."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from cvm.core.environment import TOOLCHAIN, Activation, activated, activation, deactivated
+from cvm.core.names import SYSTEM
+from cvm.errors import NotInstalledError, UsageError
+from cvm.host.python import active_python, bundled_cuda
+from cvm.prefix.folders import folders_of
+from cvm.settings import ALWAYS, NEVER
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from cvm.core.toolchain import Toolchain
+    from cvm.layout import Layout
+
+PREVIOUS = "_CVM_PREVIOUS"
+
+
+@dataclass(frozen=True, slots=True)
+class Switched:
+    """An environment with a toolchain in it, what that toolchain asked for, and what a person should know."""
+
+    environment: Mapping[str, str]
+    activation: Activation
+    notes: tuple[str, ...] = ()
+
+
+def switch(
+    toolchain: Toolchain, environment: Mapping[str, str], layout: Layout, rule: str, *, follow: bool = False
+) -> Switched:
+    """Put a toolchain into an environment; `rule` decides about LD_LIBRARY_PATH.
+
+    With `follow` it is a folder's: CVM_TOOLCHAIN stays unset, so that the next folder decides again.
+    Raises NotInstalledError where a linked toolkit is gone, UsageError for a prefix that PATH can't hold.
+    """
+    prefix = Path(toolchain.prefix)
+    if not prefix.is_dir():
+        raise NotInstalledError(
+            f"{toolchain.name} is linked to {prefix}, which is not there", hint=f"cvm uninstall {toolchain.name}"
+        )
+    if ":" in toolchain.prefix:
+        raise UsageError(f"PATH can't hold {prefix}: it has a colon", hint="set CVM_HOME to a folder without one")
+    left_out = _left_out(environment, rule)
+    name = None if follow else toolchain.name
+    wanted = activation(name, folders_of(prefix), toolchain.companions, libraries=left_out is None)
+    after = activated(environment, wanted, owned(layout))
+    return Switched(after, wanted, (left_out,) if left_out else ())
+
+
+def unswitch(environment: Mapping[str, str], layout: Layout) -> dict[str, str]:
+    """Take out whatever toolchain is in an environment."""
+    return deactivated(environment, owned(layout))
+
+
+def system(environment: Mapping[str, str], layout: Layout) -> dict[str, str]:
+    """Take out whatever toolchain is in an environment, and select that there be none."""
+    return activated(environment, Activation({TOOLCHAIN: SYSTEM}, {}), owned(layout))
+
+
+def remembered(before: Mapping[str, str], after: dict[str, str]) -> dict[str, str]:
+    """Note in an environment what was in use before, for `use -`."""
+    old, new = before.get(TOOLCHAIN), after.get(TOOLCHAIN)
+    if old != new:
+        after.pop(PREVIOUS, None)
+        if old:
+            after[PREVIOUS] = old
+    return after
+
+
+def owned(layout: Layout) -> Callable[[str], bool]:
+    """Return the test of whether a path lies in a toolchain of these homes."""
+    roots = tuple(f"{home}/toolchains/" for home in layout.homes())
+    return lambda path: path.startswith(roots)
+
+
+def _left_out(environment: Mapping[str, str], rule: str) -> str | None:
+    """Say why LD_LIBRARY_PATH stays as it is, or None where the toolchain's libraries go into it."""
+    if rule == ALWAYS:
+        return None
+    if rule == NEVER:
+        return ""
+    python = active_python(environment)
+    library = bundled_cuda(python, environment) if python else None
+    if library is None:
+        return None
+    return (
+        f"LD_LIBRARY_PATH stays as it is: {python} has CUDA libraries of its own, such as {library}, "
+        "which it would hide; --ld-library-path always insists"
+    )

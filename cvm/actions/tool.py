@@ -1,0 +1,44 @@
+"""Where a tool is: in the selected toolchain, or on PATH outside the shims."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from cvm.errors import ToolMissingError
+from cvm.toolchains import installed
+
+if TYPE_CHECKING:
+    from cvm.core.toolchain import Toolchain
+    from cvm.layout import Layout
+
+
+def tool_in(toolchain: Toolchain, name: str, said: str, layout: Layout) -> Path:
+    """Return a tool of a toolchain; raises ToolMissingError that names those that have it."""
+    path = Path(toolchain.prefix) / "bin" / name
+    if _runs(path):
+        return path
+    having = [t.name for t in installed(layout) if _runs(Path(t.prefix) / "bin" / name)]
+    hint = f"these have it: {', '.join(having)}; cvm exec {having[-1]} -- {name}" if having else None
+    raise ToolMissingError(f"{name} is not in {said}", hint=hint or "no installed toolchain has it")
+
+
+def tool_on_path(name: str, path: str, layout: Layout) -> Path | None:
+    """Return the first tool of a name on PATH that is no shim, as a shim would run it."""
+    for folder in filter(None, path.split(":")):
+        candidate = Path(folder, name)
+        if not _is_shims(Path(folder), layout) and _runs(candidate):
+            return candidate
+    return None
+
+
+def _is_shims(folder: Path, layout: Layout) -> bool:
+    try:
+        return folder.samefile(layout.shims)
+    except OSError:
+        return False
+
+
+def _runs(path: Path) -> bool:
+    return path.is_file() and os.access(path, os.X_OK)

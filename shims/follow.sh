@@ -1,0 +1,60 @@
+
+# Following the folder, for bash and zsh. At a prompt with nothing new this is one comparison; where the
+# folder changed, files are read by the shell itself; cvm is started only when they select something else.
+
+# Leave in __cvm_want what decides about this shell's environment; empty when nothing is selected.
+__cvm_look() {
+    __cvm_want=${CVM_TOOLCHAIN-}
+    if [ -z "$__cvm_want" ] && [ @FOLLOW@ = yes ]; then
+        __cvm_up=${PWD-}
+        while :; do
+            if [ -f "$__cvm_up/.cuda-version" ]; then
+                __cvm_read "$__cvm_up/.cuda-version"
+                break
+            fi
+            case $__cvm_up in
+            */*) __cvm_up=${__cvm_up%/*} ;;
+            *)
+                if [ -f "$__cvm_home/global" ]; then
+                    __cvm_read "$__cvm_home/global"
+                elif [ -n "${CVM_SITE_HOME-}" ] && [ -f "$CVM_SITE_HOME/global" ]; then
+                    __cvm_read "$CVM_SITE_HOME/global"
+                fi
+                break
+                ;;
+            esac
+        done
+        unset __cvm_up
+    fi
+    # Which Python is active decides whether LD_LIBRARY_PATH may be touched.
+    [ -z "$__cvm_want" ] || __cvm_want="$__cvm_want|${VIRTUAL_ENV-}|${CONDA_PREFIX-}"
+}
+
+__cvm_read() {
+    while IFS= read -r __cvm_line || [ -n "$__cvm_line" ]; do
+        __cvm_want=$__cvm_want$__cvm_line'
+'
+    done 2>/dev/null <"$1" || :
+    unset __cvm_line
+}
+
+__cvm_follow() {
+    __cvm_look
+    if [ "$__cvm_want" != "${_CVM_AUTO-}" ]; then
+        if __cvm_code=$(PATH="${PATH-}" _CVM_SHELL=@SHELL@ @CVM@ use --auto); then
+            eval "$__cvm_code"
+        fi
+        if [ -n "$__cvm_want" ]; then export _CVM_AUTO="$__cvm_want"; else unset _CVM_AUTO; fi
+    fi
+    unset __cvm_want __cvm_code
+}
+
+__cvm_settle() {
+    __cvm_look
+    if [ -n "${CVM_TOOLCHAIN-}" ]; then
+        export _CVM_AUTO="$__cvm_want"
+    elif [ -z "$__cvm_want" ]; then
+        unset _CVM_AUTO
+    fi
+    unset __cvm_want
+}

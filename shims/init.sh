@@ -1,0 +1,57 @@
+# cvm for sh, dash, bash and zsh: the shims on PATH, and a function that can change this shell.
+# It is evaluated, so it never exits, and survives `set -eu`.
+
+__cvm_home=@CVM_HOME@
+
+# Put the shims first on PATH, once. A toolchain that is in use may stand before them.
+case ${PATH-} in
+"$__cvm_home/shims" | "$__cvm_home/shims":* | "$__cvm_home"/toolchains/*/bin:"$__cvm_home/shims":*) ;;
+*)
+    __cvm_rest=:${PATH-}:
+    while :; do
+        case $__cvm_rest in
+        *":$__cvm_home/shims:"*)
+            __cvm_rest=${__cvm_rest%%":$__cvm_home/shims:"*}:${__cvm_rest#*":$__cvm_home/shims:"} ;;
+        *) break ;;
+        esac
+    done
+    __cvm_rest=${__cvm_rest#:}
+    __cvm_rest=${__cvm_rest%:}
+    export PATH="$__cvm_home/shims${__cvm_rest:+:$__cvm_rest}"
+    unset __cvm_rest
+    ;;
+esac
+
+# `use` and `unuse` answer with commands for this shell; everything else is only passed on.
+cvm() {
+    # Options of zsh may change what the following means, or tell of each global variable.
+    [ -z "${ZSH_VERSION-}" ] || emulate -L zsh
+    __cvm_verb=
+    for __cvm_word in "$@"; do
+        case $__cvm_word in
+        -h | --help) __cvm_verb=help && break ;;
+        -*) ;;
+        *) __cvm_verb=${__cvm_verb:-$__cvm_word} ;;
+        esac
+    done
+    unset __cvm_word
+    case $__cvm_verb in
+    use | unuse) unset __cvm_verb ;;
+    *)
+        case $__cvm_verb in
+        # What the folder selects may be another thing afterwards.
+        install | uninstall | link | rehash | global | local) unset _CVM_AUTO __cvm_seen ;;
+        esac
+        unset __cvm_verb
+        @CVM@ "$@"
+        return
+        ;;
+    esac
+    __cvm_code=$(PATH="${PATH-}" _CVM_SHELL=@SHELL@ @CVM@ "$@") || return
+    eval "unset __cvm_code
+$__cvm_code"
+    __cvm_settle
+}
+
+# After a switch there is nothing for the hook to do.
+__cvm_settle() { :; }
