@@ -30,5 +30,7 @@ def command(context: Context, *, as_json: bool) -> None:
         )
     elif chosen is None:
         answer("system (nothing is selected)")
+        if outside := context.environment.get("CUDA_HOME"):
+            context.talk(f"CUDA_HOME is {outside}, which is none of cvm's")
     else:
         answer(chosen.of(name or "system"))

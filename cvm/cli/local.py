@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from cvm.cli.context import Context, answer, pass_context
+from cvm.cli.context import Context, answer, answer_json, json_option, pass_context
 from cvm.errors import DiskError, NotInstalledError, UsageError
 
 
@@ -12,8 +12,9 @@ from cvm.errors import DiskError, NotInstalledError, UsageError
 @click.argument("spec", required=False)
 @click.option("--force", is_flag=True, help="Write it down even if it isn't installed here.")
 @click.option("--unset", is_flag=True, help="Remove this folder's .cuda-version.")
+@json_option
 @pass_context
-def command(context: Context, spec: str | None, *, force: bool, unset: bool) -> None:
+def command(context: Context, spec: str | None, *, force: bool, unset: bool, as_json: bool) -> None:
     """Select a toolchain for this folder and those below, in a .cuda-version; without SPEC, say which it is.
 
     Comments in that file stay. Commit it: cuvm and cudup read the plain form too.
@@ -29,13 +30,13 @@ def command(context: Context, spec: str | None, *, force: bool, unset: bool) -> 
     if unset:
         there = unpin(context.folder / NAME)
         context.talk(f"removed {context.folder / NAME}" if there else f"there was no {context.folder / NAME}")
-        return
-    if spec:
-        path = pin_local(spec, context.folder, context.layout, force=force)
-        answer(f"{spec} is selected by {path}")
-        return
+    elif spec:
+        pin_local(spec, context.folder, context.layout, force=force)
     nearest = nearest_file(context.folder)
-    if nearest is None:
+    chosen = read_selection(nearest) if nearest else None
+    if as_json:
+        answer_json("local", request=chosen.request if chosen else None, origin=chosen.origin if chosen else None)
+    elif chosen is not None:
+        answer(chosen.of(chosen.request))
+    elif not unset:
         raise NotInstalledError(f"there is no {NAME} here or above", hint="cvm local 12.1")
-    chosen = read_selection(nearest)
-    answer(chosen.of(chosen.request))

@@ -13,7 +13,8 @@ from cvm.errors import IntegrityError
 from refresh.remote_zip import open_remote_zip
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Set
+    from collections.abc import Iterable, Mapping
+    from collections.abc import Set as AbstractSet
 
     import requests
     from packaging.specifiers import SpecifierSet
@@ -114,7 +115,7 @@ class Inspector:
         return Contents(sum(member.file_size for member in members), lacks)
 
 
-def missing_parts(names: Set[str], component: str, tables: Tables) -> tuple[str, ...]:
+def missing_parts(names: AbstractSet[str], component: str, tables: Tables) -> tuple[str, ...]:
     """Name what a person would miss in a wheel with files of these names."""
     wanted = tables.lacks.get(component, {})
     missing = [part for part, files in wanted.items() if names.isdisjoint(files)]

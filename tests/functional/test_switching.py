@@ -302,10 +302,11 @@ def test_env_has_other_forms(ready: World, form: str) -> None:
 
 
 def test_global_keeps_what_was_typed(ready: World) -> None:
-    assert ready.ok("global", "99").out == "99 is the global default, in $CVM_HOME/global\n"
+    assert ready.ok("global", "99").out == "99 (set by $CVM_HOME/global:1)\n"
     assert (ready.home / "global").read_text() == "99\n"
     assert ready.ok("global").out == "99 (set by $CVM_HOME/global:1)\n"
-    ready.ok("global", "--unset")
+    assert ready.ok("global", "--json").json["request"] == "99"
+    assert ready.ok("global", "--unset", "--json").json["request"] is None
     assert not (ready.home / "global").exists()
     assert (ready.run("global").code, ready.run("global", "--unset", "99").code) == (3, 2)
 
@@ -318,7 +319,7 @@ def test_global_refuses_what_nothing_answers(ready: World, spec: str, code: int)
 
 def test_local_writes_the_folders_file_and_keeps_its_comments(ready: World, tmp_path: Path) -> None:
     file = Path(".cuda-version")
-    assert ready.ok("local", "99.1").out == f"99.1 is selected by {tmp_path}/work/.cuda-version\n"
+    assert ready.ok("local", "99.1").out == f"99.1 (set by {tmp_path}/work/.cuda-version:1)\n"
     file.write_text("# for torch\n99.1 # sic\ncudnn = 99.8\n")
     ready.ok("local", "99.10")
     assert file.read_text() == "# for torch\n99.10\n"
@@ -326,6 +327,7 @@ def test_local_writes_the_folders_file_and_keeps_its_comments(ready: World, tmp_
     assert ready.run("local", "98").code == 3
     ready.ok("local", "98", "--force")
     assert file.read_text() == "# for torch\n98\n"
+    assert ready.ok("local", "--json").json["origin"] == f"{tmp_path}/work/.cuda-version:2"
     ready.ok("local", "--unset")
     assert not file.exists()
     assert ready.run("local").code == 3
@@ -447,3 +449,56 @@ def test_the_folder_has_the_name_that_the_shell_knows(ready: World, tmp_path: Pa
     Path(".cuda-version").write_text("99.10")
     ready.monkeypatch.setenv("PWD", f"{tmp_path}/by another name")
     assert ready.ok("current").out == f"99.10.0 (set by {tmp_path}/by another name/.cuda-version:1)\n"
+
+
+def test_list_marks_what_is_selected_and_what_cannot_compile(ready: World) -> None:
+    ready.ok("global", "99.1.0")
+    (ready.toolchain("99.10.0") / "bin/nvcc").unlink()
+    lines = ready.ok("list").out.splitlines()
+    assert [line.split("  ", 1)[1].strip() for line in lines if line.startswith(("99.1.0", "99.10.0"))] == [
+        "$CVM_HOME/toolchains/99.1.0 (selected by $CVM_HOME/global:1)",
+        "$CVM_HOME/toolchains/99.10.0 (no nvcc)",
+    ]
+    Path(".cuda-version").write_text("garbage here")
+    assert ready.ok("list").out.count("selected") == 0
+
+
+def test_current_tells_of_a_toolkit_that_is_none_of_cvms(ready: World) -> None:
+    ready.monkeypatch.setenv("CUDA_HOME", "/opt/cuda-12.4")
+    outcome = ready.ok("current")
+    assert (outcome.out, outcome.err) == (
+        "system (nothing is selected)\n",
+        "CUDA_HOME is /opt/cuda-12.4, which is none of cvm's\n",
+    )
+
+
+@pytest.mark.parametrize(
+    "arguments", [["current"], ["which", "nvcc"], ["use", "99.1"], ["env", "99.1"], ["init", "sh"]]
+)
+def test_switching_waits_for_no_lock(ready: World, arguments: list[str]) -> None:
+    from cvm.layout import Layout
+    from cvm.lock import changing
+
+    ready.ok("global", "99.1")
+    with changing(Layout(ready.home), lambda _: None):
+        ready.ok(*arguments)
+
+
+def test_shims_are_there_at_every_moment(ready: World) -> None:
+    shim = ready.home / "shims" / "nvcc"
+    rehashes = [processes.start("rehash", env={"CVM_HOME": str(ready.home)}) for _ in range(12)]
+    while any(running.poll() is None for running in rehashes):
+        # Each of them finds something to mend.
+        shim.write_bytes(b"#!/bin/sh\nexec true\n")
+        done = subprocess.run([shim], env={"CVM_TOOLCHAIN": "99.1"}, capture_output=True, check=False)
+        assert done.returncode == 0, done
+    assert [processes.finish(running)[0] for running in rehashes] == [0] * 12
+    ready.ok("rehash")
+    assert b"V99" in subprocess.run([shim], env={"CVM_TOOLCHAIN": "99.1"}, capture_output=True, check=True).stdout
+    assert sorted(path.name for path in shim.parent.iterdir()) == ["compute-sanitizer", "nvcc", "ptxas"]
+
+
+def test_a_rehash_that_was_killed_holds_nobody_up(ready: World) -> None:
+    script = "import cvm.actions.rehash as r, os; r.refresh_shims = lambda *a: os.kill(os.getpid(), 9)"
+    assert processes.run("rehash", script=script, env={"CVM_HOME": str(ready.home)})[0] == -9
+    ready.ok("rehash")
