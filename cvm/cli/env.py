@@ -51,7 +51,7 @@ def command(context: Context, spec: str | None, shell: str | None, form: str | N
     if form == "json":
         _answer_json(context, switched)
     elif form:
-        exported = Exported(switched.activation, context.environment, toolchain.name)
+        exported = Exported(switched.activation, switched.environment, toolchain.name)
         answer(FORMATS[form](exported).removesuffix("\n"))
     else:
         emit(shell or "sh", context, switched.environment)

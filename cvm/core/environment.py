@@ -92,8 +92,8 @@ def activated(environment: Mapping[str, str], wanted: Activation, owned: Callabl
         after[name] = value
         saved.append(Saved(name, base.get(name), value))
     for name, front in wanted.elements.items():
-        others = _split(base.get(name, ""))
-        after[name] = ":".join(_once([*front, *(element for element in others if not owned(element))]))
+        others = base.get(name, "").split(":")
+        after[name] = joined(front, ":".join(element for element in others if not owned(element)))
         saved.append(Saved(name, base.get(name), after[name], tuple(e for e in front if e not in others)))
     after[UNDO] = encode(saved)
     return after
@@ -113,6 +113,11 @@ def deactivated(environment: Mapping[str, str], owned: Callable[[str], bool]) ->
         else:
             after[saved.name] = value
     return after
+
+
+def joined(front: Iterable[str], value: str) -> str:
+    """Put elements in front of a path list, each once; an empty one would mean the current folder, and is dropped."""
+    return ":".join(dict.fromkeys(element for element in [*front, *value.split(":")] if element))
 
 
 def clean_variables(wanted: Activation) -> dict[str, str]:
@@ -153,12 +158,3 @@ def _strays(environment: Mapping[str, str]) -> Iterable[Saved]:
     for name in _LISTS:
         if name in environment:
             yield Saved(name, None, None, ())
-
-
-def _split(text: str) -> list[str]:
-    """Return the elements of a path list; an empty one would mean the current folder, and is dropped."""
-    return [element for element in text.split(":") if element]
-
-
-def _once(elements: Iterable[str]) -> list[str]:
-    return list(dict.fromkeys(elements))

@@ -14,14 +14,17 @@ if TYPE_CHECKING:
 _HEAD = "# The activation of {name}, for `. this-file` in sh; `cvm rehash` writes it anew.\n"
 
 # Walks the new elements and then the old ones, and keeps the first of each. The list starts as `::`, so that an
-# empty element counts as seen. No `case`: bash may have been told to ignore case there.
+# empty element counts as seen. `case` is quick and `#` exact: bash may have been told to ignore case in the one.
 _LIST = """\
 _cvm_rest={front}":${{{name}-}}:"
 _cvm_list=::
 while [ -n "$_cvm_rest" ]; do
     _cvm_one=${{_cvm_rest%%:*}}
     _cvm_rest=${{_cvm_rest#*:}}
-    _cvm_tail=${{_cvm_list#*":$_cvm_one:"}}
+    case $_cvm_list in
+    *":$_cvm_one:"*) _cvm_tail=${{_cvm_list#*":$_cvm_one:"}} ;;
+    *) _cvm_tail=$_cvm_list ;;
+    esac
     if [ "$_cvm_tail" = "$_cvm_list" ]; then
         _cvm_list=$_cvm_list$_cvm_one:
     fi

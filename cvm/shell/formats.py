@@ -5,11 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from cvm.core.environment import joined
 from cvm.errors import UsageError
 from cvm.shell import dockerfile, dotenv, github, modulefile
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Mapping
 
     from cvm.core.environment import Activation
 
@@ -21,11 +22,6 @@ class Exported:
     activation: Activation
     environment: Mapping[str, str]
     name: str
-
-
-def joined(front: Iterable[str], value: str) -> str:
-    """Put elements in front of a path list, which has no empty element and no duplicate afterwards."""
-    return ":".join(dict.fromkeys(element for element in [*front, *value.split(":")] if element))
 
 
 def _whole(exported: Exported) -> dict[str, str]:

@@ -9,8 +9,8 @@ _PLAIN = re.compile(r"[A-Za-z0-9_@%+=:,./-]+", re.ASCII)
 
 def quote_posix(text: str) -> str:
     """Quote a word for sh, dash, bash and zsh."""
-    # zsh expands a word that begins with `=`.
-    if _PLAIN.fullmatch(text) and not text.startswith("="):
+    # zsh puts a program's path in the place of `=name`, at the start and after a colon.
+    if _PLAIN.fullmatch(text) and ":=" not in f":{text}":
         return text
     return "'" + text.replace("'", "'\\''") + "'"
 
