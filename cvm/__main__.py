@@ -1,6 +1,6 @@
 """`python -m cvm`."""
 
-from cvm.cli.app import run
+from cvm.cli.start import run
 
 if __name__ == "__main__":
     run()

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from cvm.errors import UsageError
 
@@ -15,8 +14,12 @@ if TYPE_CHECKING:
 UNPACKER_REVISION = 1
 
 
-@dataclass(frozen=True, slots=True)
-class Layout:
+# The folder of a prefix that holds what cvm records of it, and the file that is written last.
+RECORDS = ".cvm"
+RECEIPT = "receipt.json"
+
+
+class Layout(NamedTuple):
     """The folders of one home. `site` is a second, read-only home that is searched after it."""
 
     home: Path

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import os
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from cvm.disk import disk_error, readable_folder, replace_link
-from cvm.layout import resolved_folder
+from cvm.layout import RECEIPT, RECORDS, resolved_folder
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -17,13 +17,17 @@ if TYPE_CHECKING:
     from cvm.layout import Layout
 
 
-@dataclass(frozen=True, slots=True)
-class Answer:
+class Answer(NamedTuple):
     """The toolchain that a link leads to: its exact name, the home that has it, and its prefix."""
 
     name: str
     home: Path
     prefix: Path
+
+    @property
+    def records(self) -> Path:
+        """The folder of its receipt: that of a linked toolkit lies outside of its tree."""
+        return self.home / "toolchains" / self.name / RECORDS
 
 
 def resolve(layout: Layout, request: str) -> Answer | None:
@@ -37,6 +41,14 @@ def resolve(layout: Layout, request: str) -> Answer | None:
         if target.is_dir():
             return Answer(target.name if target.parent == home / "toolchains" else request, home, target)
     return None
+
+
+def companions_of(answer: Answer) -> frozenset[str] | None:
+    """Return the companions in a toolchain, by its receipt; None where that can't be read."""
+    try:
+        return frozenset(json.loads((answer.records / RECEIPT).read_bytes())["companions"])
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
 
 
 def refresh_links(layout: Layout, toolchains: Iterable[Toolchain]) -> None:

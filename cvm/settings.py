@@ -1,4 +1,4 @@
-"""The settings that come from the environment: where servers are, and how to treat LD_LIBRARY_PATH."""
+"""The settings that come from the environment: where servers are."""
 
 from __future__ import annotations
 
@@ -12,19 +12,6 @@ if TYPE_CHECKING:
 
 # https://developer.download.nvidia.com/compute/<product>/redist/: NVIDIA's scheme for all products.
 REDIST_URL = "https://developer.download.nvidia.com/compute/"
-
-
-# How `use` treats LD_LIBRARY_PATH.
-AUTO, ALWAYS, NEVER = "auto", "always", "never"
-LIBRARY_RULES = (AUTO, ALWAYS, NEVER)
-
-
-def library_rule(environment: Mapping[str, str]) -> str:
-    """Read CVM_LD_LIBRARY_PATH; raises UsageError when it is none of auto, always and never."""
-    rule = environment.get("CVM_LD_LIBRARY_PATH") or AUTO
-    if rule not in LIBRARY_RULES:
-        raise UsageError(f"CVM_LD_LIBRARY_PATH is {rule}", hint=f"set it to one of {', '.join(LIBRARY_RULES)}")
-    return rule
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from cvm.core.toolchain import Toolchain, pick
+from cvm.core.toolchain import Toolchain
 from cvm.core.version import parse_version
 from cvm.disk import STAGING_PREFIX
 from cvm.prefix.receipt import read_receipt
-from cvm.resolved import resolve
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -29,20 +28,6 @@ def installed(layout: Layout) -> tuple[Toolchain, ...]:
             if receipt is not None and folder.name not in found:
                 found[folder.name] = _toolchain(folder, receipt, site=home != layout.home)
     return tuple(sorted(found.values(), key=lambda toolchain: toolchain.rank))
-
-
-def find(layout: Layout, request: str) -> Toolchain:
-    """Return the toolchain that a request means; raises NotInstalledError that says what is there.
-
-    Where a link in `resolved/` answers, only one receipt is read.
-    """
-    answer = resolve(layout, request)
-    if answer is not None:
-        folder = answer.home / "toolchains" / answer.name
-        receipt = read_receipt(folder)
-        if receipt is not None:
-            return _toolchain(folder, receipt, site=answer.home != layout.home)
-    return pick(request, installed(layout))
 
 
 def _folders(parent: Path) -> list[Path]:

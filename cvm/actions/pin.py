@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
+from cvm.actions.choose import choose
 from cvm.core.names import SYSTEM
 from cvm.core.version_file import NAME, read_pinned, request_parts, rewritten
 from cvm.disk import disk_error, make_folder, replace_file
 from cvm.errors import UsageError
 from cvm.selected import read_text
-from cvm.toolchains import find
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -48,7 +48,7 @@ def unpin(path: Path) -> bool:
 def _check(request: str, layout: Layout) -> None:
     _spelled(request)
     if request != SYSTEM:
-        find(layout, request)
+        choose(request, layout)
 
 
 def _spelled(request: str) -> None:

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import os
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cvm.core.environment import activation
-from cvm.core.receipt import RECORDS
 from cvm.disk import disk_error, replace_file
+from cvm.layout import RECORDS
 from cvm.prefix.folders import folders_of
 from cvm.resolved import refresh_links
 from cvm.shell import env_sh
@@ -16,6 +15,8 @@ from cvm.shims import refresh_shims
 from cvm.toolchains import installed
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from cvm.core.toolchain import Toolchain
     from cvm.layout import Layout
 
@@ -37,8 +38,7 @@ def rehash(layout: Layout) -> tuple[str, ...]:
 
 def _write_records(toolchain: Toolchain, folder: Path) -> None:
     """Write the activation for sh, and the prefix in a line of its own, which a shim can read without a process."""
-    prefix = Path(toolchain.prefix)
-    wanted = activation(toolchain.name, folders_of(prefix), toolchain.companions, libraries=False)
+    wanted = activation(toolchain.name, folders_of(toolchain.prefix), toolchain.companions, libraries=False)
     try:
         replace_file(folder / "env.sh", os.fsencode(env_sh.render(wanted)))
         if "\n" not in toolchain.prefix:

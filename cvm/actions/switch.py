@@ -2,28 +2,23 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from pathlib import Path
-from typing import TYPE_CHECKING
+import os
+from typing import TYPE_CHECKING, NamedTuple
 
 from cvm.core.environment import TOOLCHAIN, Activation, activated, activation, deactivated
-from cvm.core.names import SYSTEM
+from cvm.core.library_rule import ALWAYS, NEVER
 from cvm.errors import NotInstalledError, UsageError
 from cvm.host.python import active_python, bundled_cuda
 from cvm.prefix.folders import folders_of
-from cvm.settings import ALWAYS, NEVER
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from cvm.core.toolchain import Toolchain
+    from cvm.actions.choose import Chosen
     from cvm.layout import Layout
 
-PREVIOUS = "_CVM_PREVIOUS"
 
-
-@dataclass(frozen=True, slots=True)
-class Switched:
+class Switched(NamedTuple):
     """An environment with a toolchain in it, what that toolchain asked for, and what a person should know."""
 
     environment: Mapping[str, str]
@@ -32,23 +27,24 @@ class Switched:
 
 
 def switch(
-    toolchain: Toolchain, environment: Mapping[str, str], layout: Layout, rule: str, *, follow: bool = False
+    chosen: Chosen, environment: Mapping[str, str], layout: Layout, rule: str, *, follow: bool = False
 ) -> Switched:
     """Put a toolchain into an environment; `rule` decides about LD_LIBRARY_PATH.
 
     With `follow` it is a folder's: CVM_TOOLCHAIN stays unset, so that the next folder decides again.
     Raises NotInstalledError where a linked toolkit is gone, UsageError for a prefix that PATH can't hold.
     """
-    prefix = Path(toolchain.prefix)
-    if not prefix.is_dir():
+    if not os.path.isdir(chosen.prefix):  # noqa: PTH112 - never raises
         raise NotInstalledError(
-            f"{toolchain.name} is linked to {prefix}, which is not there", hint=f"cvm uninstall {toolchain.name}"
+            f"{chosen.name} is linked to {chosen.prefix}, which is not there", hint=f"cvm uninstall {chosen.name}"
         )
-    if ":" in toolchain.prefix:
-        raise UsageError(f"PATH can't hold {prefix}: it has a colon", hint="set CVM_HOME to a folder without one")
+    if ":" in chosen.prefix:
+        raise UsageError(
+            f"PATH can't hold {chosen.prefix}: it has a colon", hint="set CVM_HOME to a folder without one"
+        )
     left_out = _left_out(environment, rule)
-    name = None if follow else toolchain.name
-    wanted = activation(name, folders_of(prefix), toolchain.companions, libraries=left_out is None)
+    name = None if follow else chosen.name
+    wanted = activation(name, folders_of(chosen.prefix), chosen.companions, libraries=left_out is None)
     after = activated(environment, wanted, owned(layout))
     return Switched(after, wanted, (left_out,) if left_out else ())
 
@@ -58,19 +54,9 @@ def unswitch(environment: Mapping[str, str], layout: Layout) -> dict[str, str]:
     return deactivated(environment, owned(layout))
 
 
-def system(environment: Mapping[str, str], layout: Layout) -> dict[str, str]:
-    """Take out whatever toolchain is in an environment, and select that there be none."""
-    return activated(environment, Activation({TOOLCHAIN: SYSTEM}, {}), owned(layout))
-
-
-def remembered(before: Mapping[str, str], after: dict[str, str]) -> dict[str, str]:
-    """Note in an environment what was in use before, for `use -`."""
-    old, new = before.get(TOOLCHAIN), after.get(TOOLCHAIN)
-    if old != new:
-        after.pop(PREVIOUS, None)
-        if old:
-            after[PREVIOUS] = old
-    return after
+def select_none(environment: Mapping[str, str], layout: Layout) -> dict[str, str]:
+    """Take out whatever toolchain is in an environment, and select that there be none: `system`."""
+    return activated(environment, Activation({TOOLCHAIN: "system"}, {}), owned(layout))
 
 
 def owned(layout: Layout) -> Callable[[str], bool]:

@@ -7,18 +7,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cvm.errors import ToolMissingError
-from cvm.toolchains import installed
 
 if TYPE_CHECKING:
-    from cvm.core.toolchain import Toolchain
     from cvm.layout import Layout
 
 
-def tool_in(toolchain: Toolchain, name: str, said: str, layout: Layout) -> Path:
+def tool_in(prefix: str, name: str, said: str, layout: Layout) -> Path:
     """Return a tool of a toolchain; raises ToolMissingError that names those that have it."""
-    path = Path(toolchain.prefix) / "bin" / name
+    path = Path(prefix) / "bin" / name
     if _runs(path):
         return path
+    from cvm.toolchains import installed
+
     having = [t.name for t in installed(layout) if _runs(Path(t.prefix) / "bin" / name)]
     hint = f"these have it: {', '.join(having)}; cvm exec {having[-1]} -- {name}" if having else None
     raise ToolMissingError(f"{name} is not in {said}", hint=hint or "no installed toolchain has it")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from cvm.cli.context import Context, answer, pass_context
-from cvm.cli.selecting import library_option, rule_of, toolchain_of
+from cvm.cli.selecting import here, library_option, rule_of
 from cvm.errors import UsageError
 
 if TYPE_CHECKING:
@@ -38,23 +38,24 @@ def command(context: Context, spec: str | None, shell: str | None, form: str | N
 
     Without SPEC it is that of the selection. Nothing is started and nothing changes.
     """
+    from cvm.actions.choose import choose_here
     from cvm.actions.switch import switch
-    from cvm.cli.switching import emit
+    from cvm.cli.switching import code
     from cvm.shell.formats import FORMATS, Exported
 
     if shell and form:
         raise UsageError("--shell and --format don't go together", hint="cvm env --help")
-    toolchain, _ = toolchain_of(context, spec)
-    switched = switch(toolchain, context.environment, context.layout, rule_of(context, rule))
+    chosen, _ = choose_here(spec, here(context))
+    switched = switch(chosen, context.environment, context.layout, rule_of(context, rule))
     for note in switched.notes:
         context.talk(note)
     if form == "json":
         _answer_json(context, switched)
     elif form:
-        exported = Exported(switched.activation, switched.environment, toolchain.name)
+        exported = Exported(switched.activation, switched.environment, chosen.name)
         answer(FORMATS[form](exported).removesuffix("\n"))
     else:
-        emit(shell or "sh", context, switched.environment)
+        answer(code(shell or "sh", context.environment, switched.environment))
 
 
 def _answer_json(context: Context, switched: Switched) -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from cvm.cli.context import Context, pass_context
-from cvm.cli.selecting import library_option, rule_of, toolchain_of
+from cvm.cli.selecting import here, library_option, rule_of
 from cvm.errors import CannotRunError, ToolMissingError, UsageError
 
 if TYPE_CHECKING:
@@ -44,13 +44,14 @@ def command(ctx: click.Context, context: Context, spec: str | None, rule: str | 
 
     Without SPEC it is what this folder selects. For scripts, cron, Dockerfiles, ssh, IDEs: where no rc file is read.
     """
+    from cvm.actions.choose import choose_here
     from cvm.actions.switch import switch
 
     argv = ctx.meta.get("argv", [])
     if not argv:
         raise UsageError("there is no command to run", hint=f"cvm exec {spec or '12.1'} -- nvcc --version")
-    toolchain, _ = toolchain_of(context, spec)
-    switched = switch(toolchain, context.environment, context.layout, rule_of(context, rule))
+    chosen, _ = choose_here(spec, here(context))
+    switched = switch(chosen, context.environment, context.layout, rule_of(context, rule))
     for note in switched.notes:
         context.talk(note)
     become(argv, switched.environment)

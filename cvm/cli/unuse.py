@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from cvm.cli.context import Context, pass_context
+from cvm.cli.context import Context, answer, pass_context
 
 
 @click.command("unuse", epilog="Example: cvm unuse")
@@ -14,10 +14,14 @@ def command(context: Context) -> None:
 
     Variables get the values that they had; what was changed since then loses only what cvm added.
     """
-    from cvm.actions.switch import remembered, unswitch
-    from cvm.cli.switching import emit
+    from cvm.actions.use import unuse
+    from cvm.cli.selecting import here
+    from cvm.cli.switching import code
     from cvm.cli.use import shell_of
 
     shell = shell_of(context)
-    context.talk("no toolchain of cvm's is in use any more")
-    emit(shell, context, remembered(context.environment, unswitch(context.environment, context.layout)))
+    used = unuse(here(context))
+    for note in used.notes:
+        context.talk(note)
+    if text := code(shell, context.environment, used.environment):
+        answer(text)

@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import click
 
-from cvm.cli.context import Context, pass_context
-from cvm.cli.selecting import library_option, rule_of, toolchain_of
-from cvm.errors import CvmError, NotInstalledError, UsageError
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
+from cvm.cli.context import Context, answer, pass_context
+from cvm.cli.selecting import here, library_option, rule_of
+from cvm.errors import CvmError, UsageError
 
 _EXAMPLES = """\b
 Examples:
@@ -32,15 +27,18 @@ def command(context: Context, spec: str | None, rule: str | None, *, install_mis
 
     SPEC is what `install` takes, or a linked toolkit's name. Without one, it is what this folder selects.
     """
-    from cvm.cli.switching import emit, follow_folder
+    from cvm.actions import use
+    from cvm.cli.switching import code
 
     shell = shell_of(context)
-    if follow:
-        emit(shell, context, follow_folder(context, rule_of(context, rule)))
-        return
     if install_missing and spec:
         _install(context, spec)
-    emit(shell, context, _used(context, spec, rule_of(context, rule)))
+    asked = here(context)
+    used = use.follow(asked, rule_of(context, rule)) if follow else use.use(spec, asked, rule_of(context, rule))
+    for note in used.notes:
+        context.talk(note)
+    if text := code(shell, context.environment, used.environment):
+        answer(text)
 
 
 def shell_of(context: Context) -> str:
@@ -57,36 +55,13 @@ def shell_of(context: Context) -> str:
     return context.shell
 
 
-def _used(context: Context, spec: str | None, rule: str) -> Mapping[str, str]:
-    from cvm.actions.switch import PREVIOUS, remembered, switch, system, unswitch
-    from cvm.core.environment import TOOLCHAIN
-
-    environment, layout = context.environment, context.layout
-    if spec == "-":
-        spec = environment.get(PREVIOUS)
-        if spec is None:
-            if not environment.get(TOOLCHAIN):
-                raise NotInstalledError("no toolchain was in use before in this shell", hint="cvm use 12.1")
-            context.talk("no toolchain of cvm's is in use any more")
-            return remembered(environment, unswitch(environment, layout))
-    if spec == "system":
-        context.talk("system is in use: no toolchain of cvm's")
-        return remembered(environment, system(environment, layout))
-    toolchain, said = toolchain_of(context, spec)
-    switched = switch(toolchain, environment, layout, rule)
-    context.talk(f"{said} is in use")
-    for note in switched.notes:
-        context.talk(note)
-    return remembered(environment, dict(switched.environment))
-
-
 def _install(context: Context, spec: str) -> None:
+    from cvm.actions.choose import choose
     from cvm.cli.installing import Installer
     from cvm.cli.options import Options
     from cvm.core.request import parse_request
-    from cvm.toolchains import find
 
     try:
-        find(context.layout, spec)
+        choose(spec, context.layout)
     except CvmError:
         Installer(context, Options(), talk=False).install(parse_request(spec))

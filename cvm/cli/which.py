@@ -17,10 +17,10 @@ def command(context: Context, tool: str, *, as_prefix: bool, as_json: bool) -> N
 
     The path is the answer; stderr says which toolchain it is of, and what selected that one.
     """
-    from cvm.toolchains import find
+    from cvm.actions.choose import choose
 
     if as_prefix:
-        answer(find(context.layout, tool).prefix)
+        answer(choose(tool, context.layout).prefix)
         return
     path, name, origin = _find(context, tool)
     if as_json:
@@ -31,8 +31,9 @@ def command(context: Context, tool: str, *, as_prefix: bool, as_json: bool) -> N
 
 
 def _find(context: Context, tool: str) -> tuple[str, str | None, str | None]:
+    from cvm.actions.choose import choose_here
     from cvm.actions.tool import tool_in, tool_on_path
-    from cvm.cli.selecting import toolchain_of
+    from cvm.cli.selecting import here
     from cvm.errors import ToolMissingError, UsageError
     from cvm.selected import selection
 
@@ -40,8 +41,8 @@ def _find(context: Context, tool: str) -> tuple[str, str | None, str | None]:
         raise UsageError(f"`{tool}` is not the name of a tool", hint="cvm which nvcc")
     chosen = selection(context.layout, context.environment, context.folder)
     if chosen is not None and not chosen.is_system:
-        toolchain, said = toolchain_of(context, None)
-        return str(tool_in(toolchain, tool, said, context.layout)), toolchain.name, chosen.origin
+        toolchain, said = choose_here(None, here(context))
+        return str(tool_in(toolchain.prefix, tool, said, context.layout)), toolchain.name, chosen.origin
     found = tool_on_path(tool, context.environment.get("PATH", ""), context.layout)
     if found is None:
         said = chosen.of("system") if chosen else "no toolchain is selected"

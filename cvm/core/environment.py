@@ -5,8 +5,7 @@ An environment is a mapping of names to values, with bytes that are not UTF-8 as
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from cvm.core.undo import UNDO, Saved, decode, encode
 
@@ -21,16 +20,14 @@ _SYSTEM_PATH = ("/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/
 _LISTS = ("PATH", "LIBRARY_PATH", "LD_LIBRARY_PATH")
 
 
-@dataclass(frozen=True, slots=True)
-class Activation:
+class Activation(NamedTuple):
     """What a toolchain asks of an environment: variables to set, and elements to put in front of path lists."""
 
     values: Mapping[str, str]
     elements: Mapping[str, tuple[str, ...]]
 
 
-@dataclass(frozen=True, slots=True)
-class Change:
+class Change(NamedTuple):
     """A variable's new value, or None to unset it.
 
     `front` is set where the variable isn't exported: a shell may have a value all the same, which then
@@ -42,8 +39,7 @@ class Change:
     front: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Folders:
+class Folders(NamedTuple):
     """The folders of a prefix that an environment names: absolute paths; empty or None where there is none."""
 
     prefix: str

@@ -11,9 +11,6 @@ from cvm.errors import UsageError
 
 SCHEMA = 1
 
-# The folder of a prefix that holds what cvm records of it.
-RECORDS = ".cvm"
-
 INSTALLED = "installed"
 LINKED = "linked"
 COPIED = "copied"

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from cvm.core.names import SYSTEM
 
 VARIABLE = "CVM_TOOLCHAIN"
 
 
-@dataclass(frozen=True, slots=True)
-class Selection:
+class Selection(NamedTuple):
     """A request and its origin: CVM_TOOLCHAIN, or a file and a line such as `/p/.cuda-version:1`."""
 
     request: str

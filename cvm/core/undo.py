@@ -5,8 +5,7 @@ from __future__ import annotations
 import json
 import zlib
 from base64 import urlsafe_b64decode, urlsafe_b64encode
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -14,8 +13,7 @@ if TYPE_CHECKING:
 UNDO = "_CVM_UNDO"
 
 
-@dataclass(frozen=True, slots=True)
-class Saved:
+class Saved(NamedTuple):
     """One variable: its value before (None: not set), the value written, and for a path list the elements added."""
 
     name: str

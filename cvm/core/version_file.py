@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from cvm.core.names import COMPANIONS, LATEST, is_link_name
 from cvm.errors import UsageError
@@ -25,8 +24,7 @@ _BOM = "\ufeff"
 _HINT = "write it as 12.1 or 12.1-cudnn8.9.4"
 
 
-@dataclass(frozen=True, slots=True)
-class Pinned:
+class Pinned(NamedTuple):
     """What a file asks for, and the number of the line that says so, counted from 1."""
 
     request: str

@@ -70,15 +70,22 @@ def _venv_settings(prefix: Path) -> str | None:
 
 def _behind_wrapper(python: Path, environment: Mapping[str, str]) -> Path:
     """Return the program that a script such as pyenv's `python3` starts; the script itself when it won't tell."""
+    if not _is_script(python):
+        return python
     import subprocess
 
+    asked = [str(python), "-S", "-c", "import sys; print(sys.executable)"]
     try:
-        with python.open("rb") as stream:
-            if stream.read(2) != b"#!":
-                return python
-        asked = [str(python), "-S", "-c", "import sys; print(sys.executable)"]
         done = subprocess.run(asked, env=dict(environment), capture_output=True, timeout=_PATIENCE, check=False)
     except (OSError, subprocess.SubprocessError):
         return python
     answer = os.fsdecode(done.stdout.strip())
     return Path(answer) if done.returncode == 0 and answer.startswith("/") else python
+
+
+def _is_script(path: Path) -> bool:
+    try:
+        with path.open("rb") as stream:
+            return stream.read(2) == b"#!"
+    except OSError:
+        return False

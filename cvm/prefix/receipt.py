@@ -6,14 +6,14 @@ import json
 import os
 from typing import TYPE_CHECKING, Any
 
-from cvm.core.receipt import RECORDS, Receipt, parse_receipt, receipt_document
+from cvm.core.receipt import Receipt, parse_receipt, receipt_document
 from cvm.disk import disk_error, readable_folder, sync_folder
+from cvm.layout import RECEIPT, RECORDS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-_RECEIPT = "receipt.json"
 _FILES = "files.json"
 
 
@@ -24,12 +24,12 @@ def write_receipt(prefix: Path, receipt: Receipt, files: Mapping[str, str]) -> N
     """
     folder = readable_folder(prefix / RECORDS)
     _write(folder / _FILES, {"schema": 1, "files": dict(files)})
-    _write(folder / _RECEIPT, receipt_document(receipt))
+    _write(folder / RECEIPT, receipt_document(receipt))
 
 
 def read_receipt(prefix: Path) -> Receipt | None:
     """Return the receipt of a toolchain, or None where there is none that can be read."""
-    return parse_receipt(_read(prefix / RECORDS / _RECEIPT))
+    return parse_receipt(_read(prefix / RECORDS / RECEIPT))
 
 
 def read_files(prefix: Path) -> dict[str, str]:

@@ -7,7 +7,7 @@ import os
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from cvm.core.receipt import RECORDS
+from cvm.layout import RECORDS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
