@@ -7,6 +7,8 @@ from pathlib import Path
 from shutil import which
 from typing import TYPE_CHECKING
 
+from cvm.host.pyenv import behind_shim
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
@@ -69,23 +71,29 @@ def _venv_settings(prefix: Path) -> str | None:
 
 
 def _behind_wrapper(python: Path, environment: Mapping[str, str]) -> Path:
-    """Return the program that a script such as pyenv's `python3` starts; the script itself when it won't tell."""
-    if not _is_script(python):
+    """Return the program that a wrapper such as a shim of pyenv's or mise's starts; itself when it won't tell."""
+    if _is_interpreter(python):
         return python
-    import subprocess
-
-    asked = [str(python), "-S", "-c", "import sys; print(sys.executable)"]
-    try:
-        done = subprocess.run(asked, env=dict(environment), capture_output=True, timeout=_PATIENCE, check=False)
-    except (OSError, subprocess.SubprocessError):
-        return python
-    answer = os.fsdecode(done.stdout.strip())
-    return Path(answer) if done.returncode == 0 and answer.startswith("/") else python
+    return behind_shim(python, environment) or _asked(python, environment) or python
 
 
-def _is_script(path: Path) -> bool:
+def _is_interpreter(path: Path) -> bool:
     try:
         with path.open("rb") as stream:
-            return stream.read(2) == b"#!"
+            script = stream.read(2) == b"#!"
     except OSError:
-        return False
+        return True
+    # mise and others are one program under many names.
+    return not script and path.resolve().name.startswith(("python", "pypy"))
+
+
+def _asked(wrapper: Path, environment: Mapping[str, str]) -> Path | None:
+    import subprocess
+
+    question = [str(wrapper), "-S", "-c", "import sys; print(sys.executable)"]
+    try:
+        done = subprocess.run(question, env=dict(environment), capture_output=True, timeout=_PATIENCE, check=False)
+    except (OSError, subprocess.SubprocessError):
+        return None
+    answer = os.fsdecode(done.stdout.strip())
+    return Path(answer) if done.returncode == 0 and answer.startswith("/") else None

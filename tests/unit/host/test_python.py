@@ -107,3 +107,14 @@ def test_a_wrapper_that_does_not_say_is_taken_as_it_is(tmp_path: Path, script: s
     wrapper.write_text(f"#!/bin/sh\n{script}\n")
     wrapper.chmod(0o755)
     assert bundled_cuda(wrapper, {}) is None
+
+
+def test_one_program_under_many_names_is_asked(venv: Path, tmp_path: Path) -> None:
+    path = library(venv / "lib/python3.11/site-packages")
+    real = tmp_path / "bin/mise"
+    real.parent.mkdir()
+    real.write_text(f"#!/bin/sh\necho {venv}/bin/python3\n")
+    real.chmod(0o755)
+    (tmp_path / "shims").mkdir()
+    (tmp_path / "shims/python3").symlink_to(real)
+    assert bundled_cuda(tmp_path / "shims/python3", {}) == path
