@@ -33,7 +33,7 @@ class Layout(NamedTuple):
         Raises UsageError where the system doesn't know a home that is needed.
         """
         return cls(
-            _named("CVM_HOME", environment) or _default_home(),
+            _named("CVM_HOME", environment) or usual_home(),
             _named("CVM_SITE_HOME", environment),
             _named("CVM_CACHE_DIR", environment),
         )
@@ -123,7 +123,8 @@ def _named(variable: str, environment: Mapping[str, str]) -> Path | None:
         ) from error
 
 
-def _default_home() -> Path:
+def usual_home() -> Path:
+    """Return the home where CVM_HOME names none; raises UsageError where the system knows no folder of the user's."""
     from platformdirs import user_data_path
 
     try:

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 
 from cvm.core.selection import VARIABLE, Selection
 from cvm.core.version_file import NAME, plain_request, read_pinned
-from cvm.disk import disk_error
-from cvm.errors import UsageError
+from cvm.errors import DiskError, UsageError
 from cvm.resolved import resolve
 
 if TYPE_CHECKING:
@@ -79,4 +78,4 @@ def read_text(path: Path) -> str:
     try:
         return path.read_bytes().decode("utf-8", "surrogateescape")
     except OSError as error:
-        raise disk_error(error, path) from error
+        raise DiskError(f"{path} can't be read: {str(error.strerror).lower()}", hint="make it readable") from error

@@ -1,6 +1,7 @@
 
 # Following the folder, for bash and zsh. At a prompt with nothing new this is one comparison; where the
 # folder changed, files are read by the shell itself; cvm is started only when they select something else.
+# shellcheck disable=SC2050,SC2154 # what stands between two @ is replaced, and init.sh sets __cvm_home
 
 # Leave in __cvm_want what decides about this shell's environment; empty when nothing is selected.
 __cvm_look() {
@@ -30,7 +31,9 @@ __cvm_look() {
     [ -z "$__cvm_want" ] || __cvm_want="$__cvm_want|${VIRTUAL_ENV-}|${CONDA_PREFIX-}"
 }
 
+# A file that says nothing is an error to be told once, and no missing file.
 __cvm_read() {
+    __cvm_want=file:
     while IFS= read -r __cvm_line || [ -n "$__cvm_line" ]; do
         __cvm_want=$__cvm_want$__cvm_line'
 '

@@ -1,12 +1,15 @@
 
 __cvm_hook() {
-    if [[ $PWD:${VIRTUAL_ENV-}:${CONDA_PREFIX-}:${CVM_TOOLCHAIN-} != "${__cvm_seen-}" ]]; then
+    local __cvm_status=$?
+    if [[ ${PWD-}:${VIRTUAL_ENV-}:${CONDA_PREFIX-}:${CVM_TOOLCHAIN-} != "${__cvm_seen-}" ]]; then
         __cvm_follow
-        __cvm_seen=$PWD:${VIRTUAL_ENV-}:${CONDA_PREFIX-}:${CVM_TOOLCHAIN-}
+        __cvm_seen=${PWD-}:${VIRTUAL_ENV-}:${CONDA_PREFIX-}:${CVM_TOOLCHAIN-}
     fi
+    # What stands behind it sees the status of the command too; but with `set -e` that would end the shell.
+    [[ $- == *e* ]] || return "$__cvm_status"
 }
 
-# Only where somebody sits at a prompt; last, so that other hooks see the status of the command.
+# Only where somebody sits at a prompt.
 if [[ $- == *i* && ${PROMPT_COMMAND-} != *__cvm_hook* ]]; then
     PROMPT_COMMAND=${PROMPT_COMMAND:+$PROMPT_COMMAND$'\n'}__cvm_hook
 fi

@@ -1,10 +1,10 @@
 
 __cvm_hook() {
-    if [[ $PWD:${VIRTUAL_ENV-}:${CONDA_PREFIX-}:${CVM_TOOLCHAIN-} != "${__cvm_seen-}" ]]; then
+    if [[ ${PWD-}:${VIRTUAL_ENV-}:${CONDA_PREFIX-}:${CVM_TOOLCHAIN-} != "${__cvm_seen-}" ]]; then
         # Options may change what the following means, or tell of each global variable.
         emulate -L zsh
         __cvm_follow
-        __cvm_seen=$PWD:${VIRTUAL_ENV-}:${CONDA_PREFIX-}:${CVM_TOOLCHAIN-}
+        __cvm_seen=${PWD-}:${VIRTUAL_ENV-}:${CONDA_PREFIX-}:${CVM_TOOLCHAIN-}
     fi
 }
 

@@ -1,6 +1,8 @@
 # cvm for fish: the shims on PATH, a function that can change this shell, and following the folder.
 
 set -g __cvm_home @CVM_HOME@
+# Another home than the usual one is told to whatever is started from here.
+test @UNUSUAL@ = no; or set -q CVM_HOME; or set -gx CVM_HOME $__cvm_home
 
 # Put the shims first on PATH, once. A toolchain that is in use may stand before them.
 if test "$PATH[1]" != "$__cvm_home/shims"
@@ -48,8 +50,10 @@ function __cvm_look
             set up (string replace -r -- '/[^/]*$' '' $up)
         end
         for file in "$up/.cuda-version" "$__cvm_home/global" "$CVM_SITE_HOME/global"
-            if test -f $file; and test -r $file
-                read -z want <$file
+            if test -f $file
+                # One that says nothing is an error to be told once, and no missing file.
+                test -r $file; and read -z want <$file
+                set want "file:$want"
                 break
             end
         end

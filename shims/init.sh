@@ -1,11 +1,18 @@
 # cvm for sh, dash, bash and zsh: the shims on PATH, and a function that can change this shell.
 # It is evaluated, so it never exits, and survives `set -eu`.
+# shellcheck disable=SC2050 # what stands between two @ is replaced
 
 __cvm_home=@CVM_HOME@
+# Another home than the usual one is told to whatever is started from here.
+if [ @UNUSUAL@ = yes ] && [ -z "${CVM_HOME-}" ]; then export CVM_HOME="$__cvm_home"; fi
 
 # Put the shims first on PATH, once. A toolchain that is in use may stand before them.
-case ${PATH-} in
-"$__cvm_home/shims" | "$__cvm_home/shims":* | "$__cvm_home"/toolchains/*/bin:"$__cvm_home/shims":*) ;;
+__cvm_rest=${PATH-}
+case $__cvm_rest in
+"$__cvm_home"/toolchains/*) __cvm_rest=${__cvm_rest#*:} ;;
+esac
+case $__cvm_rest in
+"$__cvm_home/shims" | "$__cvm_home/shims":*) ;;
 *)
     __cvm_rest=:${PATH-}:
     while :; do
@@ -18,9 +25,9 @@ case ${PATH-} in
     __cvm_rest=${__cvm_rest#:}
     __cvm_rest=${__cvm_rest%:}
     export PATH="$__cvm_home/shims${__cvm_rest:+:$__cvm_rest}"
-    unset __cvm_rest
     ;;
 esac
+unset __cvm_rest
 
 # `use` and `unuse` answer with commands for this shell; everything else is only passed on.
 cvm() {

@@ -37,8 +37,13 @@ class Written:
     added: bool
 
 
-def integration(shell: str, program: Sequence[str], layout: Layout, *, follow: bool = True) -> str:
-    """Return what a shell evaluates to know cvm: the function, the shims on PATH, the hook, completions."""
+def integration(
+    shell: str, program: Sequence[str], layout: Layout, *, follow: bool = True, unusual: bool = False
+) -> str:
+    """Return what a shell evaluates to know cvm: the function, the shims on PATH, the hook, completions.
+
+    `program` are the words that start cvm; `unusual` says that the home is another than the one without CVM_HOME.
+    """
     quote = SHELLS[shell].quote
     text = "".join((resource("shims") / name).read_text() for name in _PARTS[shell])
     if shell in _COMPLETIONS:
@@ -48,6 +53,7 @@ def integration(shell: str, program: Sequence[str], layout: Layout, *, follow: b
         "@CVM_HOME@": quote(str(layout.home)),
         "@SHELL@": shell,
         "@FOLLOW@": "yes" if follow else "no",
+        "@UNUSUAL@": "yes" if unusual else "no",
     }
     for placeholder, value in values.items():
         text = text.replace(placeholder, value)

@@ -7,6 +7,7 @@ import sys
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -16,7 +17,6 @@ from cvm.core.size import human_size
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from pathlib import Path
 
     from cvm.layout import Layout
 
@@ -63,4 +63,16 @@ json_option = click.option("--json", "as_json", is_flag=True, help="Print one JS
 
 def real_environment() -> dict[str, str]:
     """Read the environment: here and nowhere below."""
-    return dict(os.environ)
+    environment = dict(os.environ)
+    if environment.get("LC_CTYPE") == "C.UTF-8" and not _was_given(b"LC_CTYPE"):
+        # Python sets it for itself where no locale is set: what it starts is not to see it.
+        del environment["LC_CTYPE"]
+    return environment
+
+
+def _was_given(name: bytes) -> bool:
+    try:
+        given = Path("/proc/self/environ").read_bytes()
+    except OSError:
+        return True
+    return any(entry.startswith(name + b"=") for entry in given.split(b"\0"))

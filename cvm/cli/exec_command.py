@@ -46,6 +46,7 @@ def command(ctx: click.Context, context: Context, spec: str | None, rule: str | 
     """
     from cvm.actions.choose import choose_here
     from cvm.actions.switch import switch
+    from cvm.core.environment import clean_variables
 
     argv = ctx.meta.get("argv", [])
     if not argv:
@@ -54,7 +55,9 @@ def command(ctx: click.Context, context: Context, spec: str | None, rule: str | 
     switched = switch(chosen, context.environment, context.layout, rule_of(context, rule))
     for note in switched.notes:
         context.talk(note)
-    become(argv, switched.environment)
+    # Without a PATH, execvp and shells would take the usual folders: the toolchain's are not to replace them.
+    usual = {} if "PATH" in context.environment else {"PATH": clean_variables(switched.activation)["PATH"]}
+    become(argv, {**switched.environment, **usual})
 
 
 def become(argv: list[str], environment: Mapping[str, str]) -> None:

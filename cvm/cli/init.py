@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from cvm.cli.context import Context, answer, pass_context
-from cvm.errors import UsageError
+from cvm.errors import CvmError, UsageError
 
 _EXAMPLES = """\b
 Examples:
@@ -31,7 +31,8 @@ def command(context: Context, shell: str | None, *, write: bool, dry_run: bool, 
     if dry_run and not write:
         raise UsageError("--dry-run goes with --write", hint="cvm init --write --dry-run")
     chosen = shell or calling_shell(context.environment)
-    text = integration(chosen, this_program(), context.layout, follow=not no_auto_switch)
+    follow, unusual = not no_auto_switch, _is_unusual(context)
+    text = integration(chosen, this_program(), context.layout, follow=follow, unusual=unusual)
     if not write:
         answer(text.removesuffix("\n"))
         return
@@ -43,3 +44,12 @@ def command(context: Context, shell: str | None, *, write: bool, dry_run: bool, 
         context.talk("new shells know cvm; for this one, start another or read that file again")
     else:
         answer(f"{done.rc_file} has its line already")
+
+
+def _is_unusual(context: Context) -> bool:
+    from cvm.layout import usual_home
+
+    try:
+        return bool(context.environment.get("CVM_HOME")) and context.layout.home != usual_home()
+    except CvmError:
+        return True

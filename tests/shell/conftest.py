@@ -38,7 +38,7 @@ import os, sys
 sys.path.insert(0, os.fsdecode({root!r}))
 with open({log!r}, "a") as log:
     print(*sys.argv[1:], file=log)
-from cvm.cli.app import run
+from cvm.__main__ import run
 run()
 """
 
@@ -108,7 +108,7 @@ def build(root: Path) -> World:
             assert main([str(word) for word in command]) == 0
     world.integration("").mkdir()
     for kind in {shell.kind for shell in SHELLS}:
-        text = integration(kind, (str(launcher),), Layout(world.home))
+        text = integration(kind, (str(launcher),), Layout(world.home), unusual=True)
         world.integration(kind).write_text(text)
     return world
 
@@ -192,8 +192,10 @@ class Terminal:
     """A person at a shell: types lines, and sees what is written."""
 
     def __init__(
-        self, here: Session, rc: str, changes: Mapping[str, str] | None = None, before: Sequence[str] = ()
+        self, here: Session, rc: str, changes: Mapping[str, str | None] | None = None, before: Sequence[str] = ()
     ) -> None:
+        if shutil.which("setsid") is None:
+            pytest.skip("setsid, which gives a shell its terminal, is not on this machine")
         self.here = here
         self._seen, self._count, self._starts = "", 0, len(here.world.starts())
         self._master, slave = pty.openpty()
@@ -206,9 +208,10 @@ class Terminal:
             "LC_ALL": "C.UTF-8",
             **(changes or {}),
         }
+        environment = {name: value for name, value in variables.items() if value is not None}
         command = [*before, "setsid", "--ctty", *interactive(here.shell, here.folder, rc)]
         self._process = subprocess.Popen(
-            command, env=variables, cwd=here.folder, stdin=slave, stdout=slave, stderr=slave, close_fds=True
+            command, env=environment, cwd=here.folder, stdin=slave, stdout=slave, stderr=slave, close_fds=True
         )
         os.close(slave)
         self.first = self.type()
@@ -265,7 +268,7 @@ class Opened:
         self.terminals: list[Terminal] = []
 
     def __call__(
-        self, here: Session, *rc: str, changes: Mapping[str, str] | None = None, before: Sequence[str] = ()
+        self, here: Session, *rc: str, changes: Mapping[str, str | None] | None = None, before: Sequence[str] = ()
     ) -> Terminal:
         text = "\n".join(rc or [here.shell.read(here.world.integration(here.shell.kind))])
         self.terminals.append(Terminal(here, text, changes, before))

@@ -12,10 +12,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cvm.core.environment import Activation
+from cvm.core.environment import Activation, joined
 from cvm.errors import UsageError
 from cvm.shell import dockerfile, dotenv, github
-from cvm.core.environment import joined
 from cvm.shell.formats import FORMATS, Exported
 
 if TYPE_CHECKING:

@@ -137,8 +137,8 @@ def test_a_new_shell_knows_cvm(shell: Shell, own_home: World, tmp_path: Path, te
     at = Person(own_home, here.folder, own_home.home)
     assert at.init(shell.kind, "--write")[2] == 0
     text = (here.folder / RC[shell.kind]).read_text()
-    # cvm itself is not on PATH: the integration knows where it is.
-    someone = terminal(here, text.rstrip("\n"), changes={"PATH": "/usr/bin:/bin"})
+    # Neither cvm is on PATH nor is its home named: the integration knows where both are.
+    someone = terminal(here, text.rstrip("\n"), changes={"PATH": "/usr/bin:/bin", "CVM_HOME": None})
     used = someone.type("cvm use --ld-library-path always 99.1")
     assert used["PATH"] == f"{own_home.toolchain('99.1')}/bin:{own_home.shims}:/usr/bin:/bin"
     assert someone.type("cvm unuse") == someone.first
