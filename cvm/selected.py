@@ -6,7 +6,8 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from cvm.core.selection import VARIABLE, Selection
+from cvm.core.names import TOOLCHAIN
+from cvm.core.selection import Selection
 from cvm.core.version_file import NAME, plain_request, read_pinned
 from cvm.errors import DiskError, UsageError
 from cvm.resolved import resolve
@@ -27,14 +28,14 @@ def selection(layout: Layout, environment: Mapping[str, str], folder: Path | Non
 
 def from_variable(layout: Layout, environment: Mapping[str, str]) -> Selection | None:
     """Return what `use` selected in this shell; raises UsageError when it is no request."""
-    text = environment.get(VARIABLE)
+    text = environment.get(TOOLCHAIN)
     if not text:
         return None
     # The exact name of a toolchain for another platform has a form that no request has.
-    request = plain_request(text, VARIABLE) or (text if resolve(layout, text) else None)
+    request = plain_request(text, TOOLCHAIN) or (text if resolve(layout, text) else None)
     if request is None:
-        raise UsageError(f"{VARIABLE} is `{text[:40]}`, which is not a CUDA version", hint="cvm unuse")
-    return Selection(request, VARIABLE)
+        raise UsageError(f"{TOOLCHAIN} is `{text[:40]}`, which is not a CUDA version", hint="cvm unuse")
+    return Selection(request, TOOLCHAIN)
 
 
 def from_files(layout: Layout, folder: Path | None) -> Selection | None:

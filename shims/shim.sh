@@ -101,6 +101,7 @@ esac
 # From here on, what is not ordinary: files of several lines, everything that fails, and other programs
 # on PATH. _cvm_file is known.
 
+_cvm_blank=' 	'
 _cvm_form='write it as 12.1 or 12.1-cudnn8.9.4'
 
 unreadable() { # ORIGIN LINE
@@ -124,14 +125,15 @@ is_name() {
     esac
 }
 
-trim() { # TEXT, into _cvm_text
-    _cvm_text=${1#"${1%%[![:blank:]]*}"}
-    _cvm_text=${_cvm_text%"${_cvm_text##*[![:blank:]]}"}
+trim() { # TEXT, into _cvm_text; blanks and tabs, not what a locale counts among them
+    _cvm_text=${1#"${1%%[!"$_cvm_blank"]*}"}
+    _cvm_text=${_cvm_text%"${_cvm_text##*[!"$_cvm_blank"]}"}
 }
 
 add_companion() { # PRODUCT VERSION; false if it isn't one
+    # Each of these means the newest that serves the toolkit, and has one spelling.
     case $2 in
-    "" | auto | latest) ;;
+    "" | auto | latest) set -- "$1" '' ;;
     *) is_version "$2" || return 1 ;;
     esac
     eval "_cvm_known=\$_cvm_$1"
@@ -183,7 +185,7 @@ clean_line() {
     esac
     case $_cvm_line in
     \#*) _cvm_line='' ;;
-    *[[:blank:]]\#*) _cvm_line=${_cvm_line%%[[:blank:]]\#*} ;;
+    *["$_cvm_blank"]\#*) _cvm_line=${_cvm_line%%["$_cvm_blank"]\#*} ;;
     esac
     trim "$_cvm_line"
     _cvm_line=$_cvm_text
@@ -235,19 +237,18 @@ find_prefix() {
     fail 3 "\`$_cvm_request\` is not installed (set by $_cvm_origin)" "$_cvm_hint"
 }
 
-# Sets _cvm_names to the toolchains that have the tool, and _cvm_name to the last of them.
+# Sets _cvm_names to the toolchains that have the tool.
 list_toolchains() {
     set +f
-    _cvm_names='' _cvm_name=''
+    _cvm_names=''
     for _cvm_folder in "$_cvm_home" ${CVM_SITE_HOME:+"$CVM_SITE_HOME"}; do
         for _cvm_line in "$_cvm_folder"/resolved/*; do
             _cvm_text=${_cvm_line##*/}
             # The other links there stand for parts of a version.
             if [ -d "$_cvm_folder/toolchains/$_cvm_text" ] && is_program "$_cvm_line/bin/$_cvm_tool"; then
-                _cvm_name=$_cvm_text
                 case ", $_cvm_names, " in
-                *", $_cvm_name, "*) ;;
-                *) _cvm_names=${_cvm_names:+$_cvm_names, }$_cvm_name ;;
+                *", $_cvm_text, "*) ;;
+                *) _cvm_names=${_cvm_names:+$_cvm_names, }$_cvm_text ;;
                 esac
             fi
         done
@@ -279,7 +280,7 @@ case $_cvm_request in
     run_next "$@"
     list_toolchains
     _cvm_hint='cvm install 12.1'
-    [ -z "$_cvm_name" ] || _cvm_hint="cvm use $_cvm_name, or cvm global $_cvm_name; these have it: $_cvm_names"
+    [ -z "$_cvm_names" ] || _cvm_hint="cvm use NAME, where NAME is one of $_cvm_names"
     fail 127 "no toolchain is selected, and no other $_cvm_tool is on PATH" "$_cvm_hint"
     ;;
 system)
@@ -291,7 +292,7 @@ system)
     run_selected "$@"
     list_toolchains
     _cvm_hint='no installed toolchain has it'
-    [ -z "$_cvm_name" ] || _cvm_hint="these have it: $_cvm_names; cvm exec $_cvm_name -- $_cvm_tool"
+    [ -z "$_cvm_names" ] || _cvm_hint="cvm exec NAME -- $_cvm_tool, where NAME is one of $_cvm_names"
     fail 127 "$_cvm_tool is not in $_cvm_request (set by $_cvm_origin)" "$_cvm_hint"
     ;;
 esac

@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, NamedTuple
 
-from cvm.core.environment import TOOLCHAIN, Activation, activated, activation, deactivated
+from cvm.core.environment import Activation, activated, activation, deactivated
 from cvm.core.library_rule import ALWAYS, NEVER
+from cvm.core.names import TOOLCHAIN
 from cvm.errors import NotInstalledError, UsageError
 from cvm.host.python import active_python, bundled_cuda
 from cvm.prefix.folders import folders_of

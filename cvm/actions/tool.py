@@ -17,15 +17,19 @@ def tool_in(prefix: str, name: str, said: str, layout: Layout) -> Path:
     path = Path(prefix) / "bin" / name
     if _runs(path):
         return path
-    from cvm.toolchains import installed
-
-    having = [t.name for t in installed(layout) if _runs(Path(t.prefix) / "bin" / name)]
-    hint = f"these have it: {', '.join(having)}; cvm exec {having[-1]} -- {name}" if having else None
+    hint = f"cvm exec NAME -- {name}, where NAME is one of {names}" if (names := having(name, layout)) else None
     raise ToolMissingError(f"{name} is not in {said}", hint=hint or "no installed toolchain has it")
 
 
+def having(name: str, layout: Layout) -> str:
+    """Name the toolchains that have a tool, separated by commas."""
+    from cvm.toolchains import installed
+
+    return ", ".join(t.name for t in installed(layout) if _runs(Path(t.prefix) / "bin" / name))
+
+
 def tool_on_path(name: str, path: str, layout: Layout) -> Path | None:
-    """Return the first tool of a name on PATH that is no shim, as a shim would run it."""
+    """Return the first tool of a name on PATH that is no shim: what its name means where nothing is selected."""
     for folder in filter(None, path.split(":")):
         candidate = Path(folder, name)
         if not _is_shims(Path(folder), layout) and _runs(candidate):

@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from cvm.actions.choose import choose_here
 from cvm.actions.switch import select_none, switch, unswitch
-from cvm.core.environment import TOOLCHAIN
-from cvm.core.names import SYSTEM
+from cvm.core.names import SYSTEM, TOOLCHAIN
 from cvm.errors import CvmError, NotInstalledError
 from cvm.selected import selection
 

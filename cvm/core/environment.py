@@ -7,14 +7,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from cvm.core.names import TOOLCHAIN
 from cvm.core.undo import UNDO, Saved, decode, encode
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping
 
-TOOLCHAIN = "CVM_TOOLCHAIN"
-
-# Of a toolchain that says nothing about its past: what may hold a path into it.
+# What may hold a path into a toolchain.
 _VALUES = ("CUDA_HOME", "CUDA_PATH", "CUDAToolkit_ROOT", "CUDACXX", "CUDNN_PATH", "CUDNN_ROOT", "NCCL_HOME")
 _SYSTEM_PATH = ("/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin", "/bin")
 _LISTS = ("PATH", "LIBRARY_PATH", "LD_LIBRARY_PATH")
@@ -52,9 +51,8 @@ class Folders(NamedTuple):
 def activation(name: str | None, folders: Folders, companions: Collection[str], *, libraries: bool) -> Activation:
     """Say what a toolchain asks for; `libraries` says whether LD_LIBRARY_PATH gets its folders too.
 
-    With a name it becomes the selection.
-
-    A prefix with a colon in its path can't stand in a list; whoever chooses the home refuses that.
+    With a name it becomes the selection. A prefix with a colon in its path can't stand in a list: whoever
+    chooses the home refuses that.
     """
     values = {
         "CUDA_HOME": folders.prefix,
@@ -81,15 +79,14 @@ def activated(environment: Mapping[str, str], wanted: Activation, owned: Callabl
     `owned` says of an element whether it lies in a toolchain of ours. In the lists that change there is
     no empty element and no duplicate afterwards, and what others put there keeps its order.
     """
-    base = deactivated(environment, owned)
-    after = dict(base)
-    saved = []
+    base = deactivated(environment, owned) if decode(environment.get(UNDO, "")) else dict(environment)
+    after, saved = _without_strays(base, wanted, owned)
     for name, value in wanted.values.items():
         after[name] = value
         saved.append(Saved(name, base.get(name), value))
     for name, front in wanted.elements.items():
         others = base.get(name, "").split(":")
-        after[name] = joined(front, ":".join(element for element in others if not owned(element)))
+        after[name] = joined(front, _foreign(base.get(name, ""), owned))
         saved.append(Saved(name, base.get(name), after[name], tuple(e for e in front if e not in others)))
     after[UNDO] = encode(saved)
     return after
@@ -135,16 +132,36 @@ def difference(before: Mapping[str, str], after: Mapping[str, str]) -> tuple[Cha
 
 
 def _restored(saved: Saved, now: str | None, owned: Callable[[str], bool]) -> str | None:
-    if now is None or now == saved.written:
-        return saved.before if now is not None else None
+    if now == saved.written:
+        return saved.before
+    if now is None:
+        return None
     if saved.added is None:
         return None if owned(now) else now
     kept = ":".join(e for e in now.split(":") if e not in saved.added and not owned(e))
     return None if not kept and saved.before is None else kept
 
 
+def _without_strays(
+    base: Mapping[str, str], wanted: Activation, owned: Callable[[str], bool]
+) -> tuple[dict[str, str], list[Saved]]:
+    """Take out what points into a toolchain of ours and nobody remembers, where nothing else will stand there."""
+    after = dict(base)
+    strays = [name for name in _VALUES if name in base and name not in wanted.values and owned(base[name])]
+    saved = [Saved(name, after.pop(name), None) for name in strays]
+    for name in _LISTS:
+        if name not in wanted.elements and any(map(owned, base.get(name, "").split(":"))):
+            after[name] = joined((), _foreign(base[name], owned))
+            saved.append(Saved(name, base[name], after[name], ()))
+    return after, saved
+
+
+def _foreign(value: str, owned: Callable[[str], bool]) -> str:
+    return ":".join(element for element in value.split(":") if not owned(element))
+
+
 def _strays(environment: Mapping[str, str]) -> Iterable[Saved]:
-    """Find what an `env.sh` left, which writes no record: only elements and values that are ours go."""
+    """Find what an `env.sh` left, which keeps no record: only elements and values that are ours go."""
     if TOOLCHAIN not in environment:
         return
     yield Saved(TOOLCHAIN, None, environment[TOOLCHAIN])

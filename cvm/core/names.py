@@ -7,6 +7,9 @@ import re
 # The order in which companions stand in the name of a toolchain.
 COMPANIONS = ("cudnn", "nccl", "cutensor", "cusparselt")
 
+# The variable that holds what `use` selected in a shell.
+TOOLCHAIN = "CVM_TOOLCHAIN"
+
 LATEST = "latest"
 # Of a companion: the newest that serves the toolkit.
 AUTO = "auto"

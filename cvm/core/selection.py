@@ -6,8 +6,6 @@ from typing import NamedTuple
 
 from cvm.core.names import SYSTEM
 
-VARIABLE = "CVM_TOOLCHAIN"
-
 
 class Selection(NamedTuple):
     """A request and its origin: CVM_TOOLCHAIN, or a file and a line such as `/p/.cuda-version:1`."""

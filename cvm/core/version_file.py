@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from cvm.core.names import COMPANIONS, LATEST, is_link_name
+from cvm.core.names import AUTO, COMPANIONS, LATEST, SYSTEM, is_link_name
 from cvm.errors import UsageError
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ def read_pinned(text: str, path: str) -> Pinned:
 def request_parts(text: str) -> tuple[str, list[tuple[str, str]]] | None:
     """Split a request into toolkit and companions; None for what is none. A name is a toolkit without companions."""
     toolkit, *rest = text.split("-")
-    if not rest and (is_link_name(text) or text == "system"):
+    if not rest and (is_link_name(text) or text == SYSTEM):
         return text, []
     matches = [_PART.fullmatch(part) for part in rest]
     if not _TOOLKIT.fullmatch(toolkit) or None in matches:
@@ -93,6 +93,8 @@ def _lines(text: str) -> Iterator[tuple[int, str]]:
 
 
 def _add(companions: dict[str, str], product: str, version: str, where: str) -> None:
+    # Each of these means the newest that serves the toolkit, and has one spelling.
+    version = "" if version in (AUTO, LATEST) else version
     if companions.setdefault(product, version) != version:
         both = f"{companions[product] or 'any'} and {version or 'any'}"
         raise UsageError(f"{where} asks for {product} twice: {both}")

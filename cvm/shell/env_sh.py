@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from cvm.core.environment import TOOLCHAIN
+from cvm.core.names import TOOLCHAIN
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

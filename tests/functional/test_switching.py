@@ -216,7 +216,7 @@ def test_which_names_the_toolchains_that_have_a_tool(ready: World) -> None:
     assert (outcome.code, outcome.out) == (127, "")
     assert outcome.err == (
         "error: nsys is not in 99.1.0 (set by $CVM_HOME/global:1)\n"
-        "hint: these have it: 99.10.0; cvm exec 99.10.0 -- nsys\n"
+        "hint: cvm exec NAME -- nsys, where NAME is one of 99.10.0\n"
     )
 
 

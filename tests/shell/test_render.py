@@ -47,7 +47,7 @@ def rendered(shell: str, changes: list[Change], environment: dict[str, str]) -> 
     done = subprocess.run(
         [*PROGRAMS[shell], "-c", script],
         input=os.fsencode(code),
-        env={"PATH": "/usr/bin:/bin", "HOME": "/nowhere", **environment},
+        env={"PATH": "/usr/bin:/bin", "HOME": "/dev/null", **environment},
         capture_output=True,
         check=True,
     )

@@ -441,12 +441,12 @@ def test_the_tool_is_in_other_toolchains(world: World) -> None:
     world.toolchain("12.4.1-copy", home=world.site, tool=None)
     world.toolchain("12.6.0", "12.6", home=world.site)
     done = world.run(CVM_TOOLCHAIN="12.1.1")
-    hint = "these have it: 11.8.0, 12.4.1; cvm exec 12.4.1 -- nvcc"
+    hint = "cvm exec NAME -- nvcc, where NAME is one of 11.8.0, 12.4.1"
     done.refuses(127, "nvcc is not in 12.1.1 (set by CVM_TOOLCHAIN)", hint)
     world.toolchain("12.4.1", home=world.site)
     world.pin("# ours\n12.1\n")
     done = world.run(CVM_SITE_HOME=str(world.site))
-    hint = "these have it: 11.8.0, 12.4.1, 12.6.0; cvm exec 12.6.0 -- nvcc"
+    hint = "cvm exec NAME -- nvcc, where NAME is one of 11.8.0, 12.4.1, 12.6.0"
     done.refuses(127, f"nvcc is not in 12.1 (set by {world.root}/.cuda-version:2)", hint)
 
 
@@ -482,7 +482,7 @@ def test_system_hides_what_is_above(pinned: World) -> None:
 def test_nothing_selected_but_something_installed(world: World) -> None:
     world.toolchain("11.8.0", "11")
     world.toolchain("12.1.1", "12")
-    hint = "cvm use 12.1.1, or cvm global 12.1.1; these have it: 11.8.0, 12.1.1"
+    hint = "cvm use NAME, where NAME is one of 11.8.0, 12.1.1"
     world.run().refuses(127, "no toolchain is selected, and no other nvcc is on PATH", hint)
 
 
@@ -715,7 +715,7 @@ def test_odd_paths(tmp_path: Path, shell: str, name: str) -> None:
     assert world.run().label == "machine's"
     (world.home / "global").write_text("12.1\n")
     assert world.run().label == "12.1.1"
-    hint = "these have it: 12.1.1; cvm exec 12.1.1 -- nvcc"
+    hint = "cvm exec NAME -- nvcc, where NAME is one of 12.1.1"
     world.toolchain("11.8.0", tool=None)
     world.run(CVM_TOOLCHAIN="11.8.0").refuses(127, "nvcc is not in 11.8.0 (set by CVM_TOOLCHAIN)", hint)
 
