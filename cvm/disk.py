@@ -5,9 +5,14 @@ from __future__ import annotations
 import errno
 import os
 import stat
+from contextlib import suppress
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from cvm.errors import CvmError, DiskError
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
 
 STAGING_PREFIX = ".staging-"
 
@@ -102,6 +107,17 @@ def replace_link(link: Path, target: str) -> None:
     fresh = link.parent / f"{STAGING_PREFIX}{_unique()}"
     fresh.symlink_to(target)
     fresh.replace(link)
+
+
+def drop_files(folder: Path, names: Collection[str]) -> None:
+    """Remove files and links of these names, and what a process that died left; others' are let alone.
+
+    One that can't be removed now, as NFS keeps a file that is still read, is left to the next time.
+    """
+    for path in folder.iterdir():
+        if path.name in names or path.name.startswith(STAGING_PREFIX):
+            with suppress(OSError):
+                path.unlink()
 
 
 def remove_tree(path: Path) -> None:

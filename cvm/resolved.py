@@ -7,7 +7,7 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from cvm.disk import disk_error, readable_folder, replace_link
+from cvm.disk import disk_error, drop_files, readable_folder, replace_link
 from cvm.layout import RECEIPT, RECORDS, resolved_folder
 
 if TYPE_CHECKING:
@@ -64,9 +64,7 @@ def refresh_links(layout: Layout, toolchains: Iterable[Toolchain]) -> None:
     try:
         for request, target in wanted.items():
             replace_link(folder / request, target)
-        for path in folder.iterdir():
-            if path.name not in wanted:
-                path.unlink()
+        drop_files(folder, {path.name for path in folder.iterdir() if path.is_symlink()} - set(wanted))
     except OSError as error:
         raise disk_error(error, folder) from error
 

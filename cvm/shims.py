@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from cvm.disk import disk_error, readable_folder, replace_file
+from cvm.disk import disk_error, drop_files, readable_folder, replace_file
 from cvm.resources import resource
 from cvm.shell.quote import quote_posix
 
@@ -34,9 +34,7 @@ def refresh_shims(layout: Layout, toolchains: Iterable[Toolchain]) -> None:
     try:
         for name in sorted(wanted):
             replace_file(folder / name, content, 0o755)
-        for path in folder.iterdir():
-            if path.name not in wanted:
-                path.unlink()
+        drop_files(folder, set(tool_names()) - wanted)
     except OSError as error:
         raise disk_error(error, folder) from error
 

@@ -1,8 +1,8 @@
 
 __cvm_hook() {
-    if [[ ${PWD-}:${VIRTUAL_ENV-}:${CONDA_PREFIX-}:${CVM_TOOLCHAIN-} != "${__cvm_seen-}" ]]; then
-        # Options may change what the following means, or tell of each global variable.
-        emulate -L zsh
+    # Options may change what the following means, or tell of each global variable.
+    emulate -L zsh
+    if [[ ${PWD-}:${VIRTUAL_ENV-}:${CONDA_PREFIX-}:${CVM_TOOLCHAIN-} != "${__cvm_seen-}" ]] || __cvm_edited; then
         __cvm_follow
         __cvm_seen=${PWD-}:${VIRTUAL_ENV-}:${CONDA_PREFIX-}:${CVM_TOOLCHAIN-}
     fi

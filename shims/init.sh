@@ -9,7 +9,7 @@ if [ @UNUSUAL@ = yes ] && [ -z "${CVM_HOME-}" ]; then export CVM_HOME="$__cvm_ho
 # Put the shims first on PATH, once. A toolchain that is in use may stand before them.
 __cvm_rest=${PATH-}
 case $__cvm_rest in
-"$__cvm_home"/toolchains/*) __cvm_rest=${__cvm_rest#*:} ;;
+"${CUDA_HOME-}/bin":*) __cvm_rest=${__cvm_rest#*:} ;;
 esac
 case $__cvm_rest in
 "$__cvm_home/shims" | "$__cvm_home/shims":*) ;;
@@ -46,8 +46,11 @@ cvm() {
     use | unuse) unset __cvm_verb ;;
     *)
         case $__cvm_verb in
-        # What the folder selects may be another thing afterwards.
-        install | uninstall | link | rehash | global | local) unset _CVM_AUTO __cvm_seen ;;
+        # What the folder selects may be another thing afterwards: let the hook see for itself.
+        install | uninstall | link | rehash | global | local)
+            unset __cvm_seen
+            [ -z "${_CVM_AUTO-}" ] || _CVM_AUTO=stale
+            ;;
         esac
         unset __cvm_verb
         @CVM@ "$@"

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
+    from cvm.core.selection import Selection
     from cvm.layout import Layout
 
 
@@ -63,8 +64,13 @@ def choose_here(request: str | None, here: Here) -> tuple[Chosen, str]:
         raise NotInstalledError("no toolchain is selected", hint="cvm use 12.1, cvm local 12.1 or cvm global 12.1")
     if selected.is_system:
         raise NotInstalledError(f"{selected.of(SYSTEM)}: no toolchain is selected", hint="cvm list")
+    return choose_selected(selected, here.layout)
+
+
+def choose_selected(selected: Selection, layout: Layout) -> tuple[Chosen, str]:
+    """Return the toolchain that a selection means, and how to speak of it; raises NotInstalledError that names both."""
     try:
-        chosen = choose(selected.request, here.layout)
+        chosen = choose(selected.request, layout)
     except NotInstalledError as error:
         raise NotInstalledError(selected.of(error.message), hint=error.hint) from error
     return chosen, selected.of(chosen.name)

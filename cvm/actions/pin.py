@@ -6,7 +6,8 @@ import os
 from typing import TYPE_CHECKING
 
 from cvm.actions.choose import choose
-from cvm.core.names import SYSTEM
+from cvm.core.names import SYSTEM, is_link_name
+from cvm.core.request import parse_request
 from cvm.core.version_file import NAME, read_pinned, request_parts, rewritten
 from cvm.disk import disk_error, make_folder, replace_file
 from cvm.errors import UsageError
@@ -22,7 +23,8 @@ def pin_global(request: str, layout: Layout) -> Path:
     """Make a request the global default; raises NotInstalledError where nothing answers it."""
     _check(request, layout)
     make_folder(layout.home)
-    return _write(layout.global_file, request)
+    # As with toolchains: whoever may enter the home may read what it selects.
+    return _write(layout.global_file, request, 0o644)
 
 
 def pin_local(request: str, folder: Path, layout: Layout, *, force: bool = False) -> Path:
@@ -56,14 +58,16 @@ def _spelled(request: str) -> None:
     if request_parts(request) is None:
         raise UsageError(f"`{request}` is not a CUDA version", hint="write it as 12.1 or 12.1-cudnn8.9.4")
     read_pinned(request, NAME)
+    if request != SYSTEM and not is_link_name(request):
+        parse_request(request)
 
 
-def _write(path: Path, request: str) -> Path:
-    """Replace the request in a file, and leave its comments; a link to a file is followed."""
+def _write(path: Path, request: str, mode: int | None = None) -> Path:
+    """Replace the request in a file, and leave its other comments; a link to a file is followed."""
     real = path.resolve()
     text = read_text(real) if real.is_file() else ""
     try:
-        replace_file(real, os.fsencode(rewritten(text, request)), _mode(real))
+        replace_file(real, os.fsencode(rewritten(text, request)), _mode(real) if mode is None else mode)
     except OSError as error:
         raise disk_error(error, path) from error
     return path

@@ -6,17 +6,23 @@ import os
 from typing import TYPE_CHECKING, NamedTuple
 
 from cvm.core.environment import Activation, activated, activation, deactivated
-from cvm.core.library_rule import ALWAYS, NEVER
-from cvm.core.names import TOOLCHAIN
+from cvm.core.library_rule import ALWAYS, NEVER, library_rule
+from cvm.core.names import SYSTEM, TOOLCHAIN
+from cvm.core.undo import UNDO
 from cvm.errors import NotInstalledError, UsageError
 from cvm.host.python import active_python, bundled_cuda
 from cvm.prefix.folders import folders_of
+from cvm.resolved import resolve
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from cvm.actions.choose import Chosen
     from cvm.layout import Layout
+
+
+# A toolkit in one of these shares its folders with the whole system.
+_EVERYBODYS = ("/", "/usr", "/usr/local")
 
 
 class Switched(NamedTuple):
@@ -28,9 +34,9 @@ class Switched(NamedTuple):
 
 
 def switch(
-    chosen: Chosen, environment: Mapping[str, str], layout: Layout, rule: str, *, follow: bool = False
+    chosen: Chosen, environment: Mapping[str, str], layout: Layout, rule: str | None, *, follow: bool = False
 ) -> Switched:
-    """Put a toolchain into an environment; `rule` decides about LD_LIBRARY_PATH.
+    """Put a toolchain into an environment; `rule` decides about LD_LIBRARY_PATH, else CVM_LD_LIBRARY_PATH.
 
     With `follow` it is a folder's: CVM_TOOLCHAIN stays unset, so that the next folder decides again.
     Raises NotInstalledError where a linked toolkit is gone, UsageError for a prefix that PATH can't hold.
@@ -43,7 +49,7 @@ def switch(
         raise UsageError(
             f"PATH can't hold {chosen.prefix}: it has a colon", hint="set CVM_HOME to a folder without one"
         )
-    left_out = _left_out(environment, rule)
+    left_out = _left_out(environment, rule or library_rule(environment))
     name = None if follow else chosen.name
     wanted = activation(name, folders_of(chosen.prefix), chosen.companions, libraries=left_out is None)
     after = activated(environment, wanted, owned(layout))
@@ -52,18 +58,29 @@ def switch(
 
 def unswitch(environment: Mapping[str, str], layout: Layout) -> dict[str, str]:
     """Take out whatever toolchain is in an environment."""
-    return deactivated(environment, owned(layout))
+    linked = _linked(environment, layout)
+    ours = owned(layout)
+    return deactivated(environment, lambda path: ours(path) or path in linked)
 
 
 def select_none(environment: Mapping[str, str], layout: Layout) -> dict[str, str]:
     """Take out whatever toolchain is in an environment, and select that there be none: `system`."""
-    return activated(environment, Activation({TOOLCHAIN: "system"}, {}), owned(layout))
+    return activated(environment, Activation({TOOLCHAIN: SYSTEM}, {}), owned(layout))
 
 
 def owned(layout: Layout) -> Callable[[str], bool]:
     """Return the test of whether a path lies in a toolchain of these homes."""
     roots = tuple(f"{home}/toolchains/" for home in layout.homes())
     return lambda path: path.startswith(roots)
+
+
+def _linked(environment: Mapping[str, str], layout: Layout) -> frozenset[str]:
+    """Return what the `env.sh` of a linked toolkit, which keeps no record, put into an environment."""
+    answer = None if UNDO in environment else resolve(layout, environment.get(TOOLCHAIN, ""))
+    if answer is None or str(answer.prefix) in _EVERYBODYS:
+        return frozenset()
+    folders = folders_of(str(answer.prefix))
+    return frozenset((folders.prefix, folders.programs, folders.compiler or "", *folders.libraries, *folders.stubs))
 
 
 def _left_out(environment: Mapping[str, str], rule: str) -> str | None:

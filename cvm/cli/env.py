@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from cvm.cli.context import Context, answer, pass_context
-from cvm.cli.selecting import here, library_option, rule_of
+from cvm.cli.selecting import here, library_option
 from cvm.errors import UsageError
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ Examples:
 def command(context: Context, spec: str | None, shell: str | None, form: str | None, rule: str | None) -> None:
     """Print the environment of a toolchain, to be evaluated or kept.
 
-    Without SPEC it is that of the selection. Nothing is started and nothing changes.
+    Without SPEC it is that of the selection.
     """
     from cvm.actions.choose import choose_here
     from cvm.actions.switch import switch
@@ -46,7 +46,7 @@ def command(context: Context, spec: str | None, shell: str | None, form: str | N
     if shell and form:
         raise UsageError("--shell and --format don't go together", hint="cvm env --help")
     chosen, _ = choose_here(spec, here(context))
-    switched = switch(chosen, context.environment, context.layout, rule_of(context, rule))
+    switched = switch(chosen, context.environment, context.layout, rule)
     for note in switched.notes:
         context.talk(note)
     if form == "json":

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 import click
 
 from cvm.cli.context import Context, pass_context
-from cvm.cli.selecting import here, library_option, rule_of
+from cvm.cli.selecting import here, library_option
+from cvm.core.names import SYSTEM
 from cvm.errors import CannotRunError, ToolMissingError, UsageError
 
 if TYPE_CHECKING:
@@ -44,20 +45,29 @@ def command(ctx: click.Context, context: Context, spec: str | None, rule: str | 
 
     Without SPEC it is what this folder selects. For scripts, cron, Dockerfiles, ssh, IDEs: where no rc file is read.
     """
-    from cvm.actions.choose import choose_here
-    from cvm.actions.switch import switch
-    from cvm.core.environment import clean_variables
+    from cvm.core.environment import usual_path
 
     argv = ctx.meta.get("argv", [])
     if not argv:
         raise UsageError("there is no command to run", hint=f"cvm exec {spec or '12.1'} -- nvcc --version")
+    environment = _environment(context, spec, rule)
+    # Without a PATH, execvp and shells would take the usual folders: the toolchain's are not to replace them.
+    usual = {} if "PATH" in context.environment else {"PATH": usual_path(environment.get("PATH", ""))}
+    become(argv, {**environment, **usual})
+
+
+def _environment(context: Context, spec: str | None, rule: str | None) -> Mapping[str, str]:
+    from cvm.actions.choose import choose_here
+    from cvm.actions.switch import select_none, switch
+    from cvm.actions.use import insisting
+
+    if spec == SYSTEM:
+        return select_none(context.environment, context.layout)
     chosen, _ = choose_here(spec, here(context))
-    switched = switch(chosen, context.environment, context.layout, rule_of(context, rule))
+    switched = switch(chosen, context.environment, context.layout, rule)
     for note in switched.notes:
         context.talk(note)
-    # Without a PATH, execvp and shells would take the usual folders: the toolchain's are not to replace them.
-    usual = {} if "PATH" in context.environment else {"PATH": clean_variables(switched.activation)["PATH"]}
-    become(argv, {**switched.environment, **usual})
+    return insisting(switched.environment, rule)
 
 
 def become(argv: list[str], environment: Mapping[str, str]) -> None:
@@ -68,8 +78,15 @@ def become(argv: list[str], environment: Mapping[str, str]) -> None:
     try:
         os.execvpe(argv[0], argv, dict(environment))  # noqa: S606 - becoming what was asked for is the point
     except FileNotFoundError as error:
-        raise ToolMissingError(f"`{argv[0]}` is not on PATH", hint="cvm which nvcc") from error
+        raise _missing(argv[0]) from error
     except OSError as error:
         raise CannotRunError(f"`{argv[0]}` can't be run: {str(error.strerror).lower()}") from error
     except ValueError as error:
         raise UsageError(f"`{argv[0]}` can't be run: {error}") from error
+
+
+def _missing(program: str) -> ToolMissingError:
+    if os.path.lexists(program) and "/" in program:
+        return ToolMissingError(f"`{program}` can't be run: its interpreter is not there", hint=f"head -1 {program}")
+    where = "there" if "/" in program else "on PATH"
+    return ToolMissingError(f"`{program}` is not {where}", hint="cvm exec 12.1 -- nvcc --version")

@@ -17,7 +17,7 @@ from cvm.errors import DiskError, NotInstalledError, UsageError
 def command(context: Context, spec: str | None, *, force: bool, unset: bool, as_json: bool) -> None:
     """Select a toolchain for this folder and those below, in a .cuda-version; without SPEC, say which it is.
 
-    Comments in that file stay. Commit it: cuvm and cudup read the plain form too.
+    Comment lines in that file stay. Commit it: cuvm and cudup read the plain form too.
     """
     from cvm.actions.pin import pin_local, unpin
     from cvm.core.version_file import NAME

@@ -44,23 +44,22 @@ def _current(_: Sequence[str]) -> bool:
 def _use(arguments: Sequence[str]) -> bool:
     from cvm.actions import use
     from cvm.cli.switching import code
-    from cvm.core.library_rule import library_rule
 
     here = _here()
     shell = here.environment["_CVM_SHELL"]
     if arguments[0] == "unuse":
         used = use.unuse(here)
     elif arguments[1] == "--auto":
-        used = use.follow(here, library_rule(here.environment))
+        used = use.follow(here)
     else:
-        used = use.use(arguments[1], here, library_rule(here.environment))
+        used = use.use(arguments[1], here)
     text = code(shell, here.environment, used.environment)
     for note in used.notes:
         print(note, file=sys.stderr)  # noqa: T201
     return not text or _tell(text)
 
 
-# As they are typed; SPEC stands for any request.
+# As they are typed; SPEC stands for a version, `system` or `-`.
 _QUESTIONS: dict[tuple[str, ...], Callable[[Sequence[str]], bool]] = {
     ("current",): _current,
     ("use", "--auto"): _use,

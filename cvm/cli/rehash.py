@@ -13,7 +13,7 @@ from cvm.cli.context import Context, answer, answer_json, json_option, pass_cont
 def command(context: Context, *, as_json: bool) -> None:
     """Write shims, links and the toolchains' env.sh anew.
 
-    install, uninstall and link do this themselves; it is needed after a home was moved.
+    install, uninstall and link do this themselves; it is needed after a home was moved, and so is `cvm init --write`.
     """
     from cvm.actions.rehash import rehash
     from cvm.cli.locking import hold

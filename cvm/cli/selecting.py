@@ -1,4 +1,4 @@
-"""What the commands that switch have in common: where they are asked, and the rule for LD_LIBRARY_PATH."""
+"""What the commands that switch have in common: where they are asked, and the option for LD_LIBRARY_PATH."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from cvm.actions.choose import Here
-from cvm.core.library_rule import RULES, library_rule
+from cvm.core.library_rule import RULES
 
 if TYPE_CHECKING:
     from cvm.cli.context import Context
@@ -26,14 +26,9 @@ def here(context: Context) -> Here:
     return Here(context.layout, context.environment, context.folder)
 
 
-def rule_of(context: Context, rule: str | None) -> str:
-    """Return how to treat LD_LIBRARY_PATH: as the option says, else as CVM_LD_LIBRARY_PATH does."""
-    return rule or library_rule(context.environment)
-
-
 def named(context: Context, selected: Selection | None) -> tuple[str | None, str | None]:
     """Return the name and the prefix of the selected toolchain, None for the system's; reads no receipt if it can."""
-    from cvm.actions.choose import choose_here
+    from cvm.actions.choose import choose_selected
     from cvm.resolved import resolve
 
     if selected is None or selected.is_system:
@@ -41,5 +36,5 @@ def named(context: Context, selected: Selection | None) -> tuple[str | None, str
     answer = resolve(context.layout, selected.request)
     if answer is not None:
         return answer.name, str(answer.prefix)
-    chosen, _ = choose_here(None, here(context))
+    chosen, _ = choose_selected(selected, context.layout)
     return chosen.name, chosen.prefix

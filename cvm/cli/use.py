@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from cvm.cli.context import Context, answer, pass_context
-from cvm.cli.selecting import here, library_option, rule_of
+from cvm.cli.selecting import here, library_option
 from cvm.errors import CvmError, UsageError
 
 _EXAMPLES = """\b
@@ -34,7 +34,7 @@ def command(context: Context, spec: str | None, rule: str | None, *, install_mis
     if install_missing and spec:
         _install(context, spec)
     asked = here(context)
-    used = use.follow(asked, rule_of(context, rule)) if follow else use.use(spec, asked, rule_of(context, rule))
+    used = use.follow(asked) if follow else use.use(spec, asked, rule)
     for note in used.notes:
         context.talk(note)
     if text := code(shell, context.environment, used.environment):

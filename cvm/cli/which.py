@@ -31,9 +31,8 @@ def command(context: Context, tool: str, *, as_prefix: bool, as_json: bool) -> N
 
 
 def _find(context: Context, tool: str) -> tuple[str, str | None, str | None]:
-    from cvm.actions.choose import choose_here
-    from cvm.actions.tool import tool_in, tool_on_path
-    from cvm.cli.selecting import here
+    from cvm.actions.choose import choose_selected
+    from cvm.actions.tool import having, tool_in, tool_on_path
     from cvm.errors import ToolMissingError, UsageError
     from cvm.selected import selection
 
@@ -41,10 +40,12 @@ def _find(context: Context, tool: str) -> tuple[str, str | None, str | None]:
         raise UsageError(f"`{tool}` is not the name of a tool", hint="cvm which nvcc")
     chosen = selection(context.layout, context.environment, context.folder)
     if chosen is not None and not chosen.is_system:
-        toolchain, said = choose_here(None, here(context))
+        toolchain, said = choose_selected(chosen, context.layout)
         return str(tool_in(toolchain.prefix, tool, said, context.layout)), toolchain.name, chosen.origin
     found = tool_on_path(tool, context.environment.get("PATH", ""), context.layout)
     if found is None:
         said = chosen.of("system") if chosen else "no toolchain is selected"
-        raise ToolMissingError(f"{tool} is not on PATH outside cvm's shims ({said})", hint="cvm use 12.1")
+        names = having(tool, context.layout)
+        hint = f"cvm use NAME, where NAME is one of {names}" if names else "no installed toolchain has it"
+        raise ToolMissingError(f"{tool} is not on PATH outside cvm's shims ({said})", hint=hint)
     return str(found), None, chosen.origin if chosen else None

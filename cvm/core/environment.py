@@ -115,9 +115,13 @@ def joined(front: Iterable[str], value: str) -> str:
 
 def clean_variables(wanted: Activation) -> dict[str, str]:
     """Return the variables of an environment that had none before: what a tool needs that starts others in it."""
-    lists = dict(wanted.elements)
-    lists["PATH"] = (*lists.get("PATH", ()), *_SYSTEM_PATH)
-    return {**wanted.values, **{name: ":".join(elements) for name, elements in lists.items()}}
+    lists = {name: ":".join(elements) for name, elements in wanted.elements.items()}
+    return {**wanted.values, **lists, "PATH": usual_path(lists.get("PATH", ""))}
+
+
+def usual_path(front: str) -> str:
+    """Put elements in front of the folders where a system has its programs."""
+    return joined(front.split(":"), ":".join(_SYSTEM_PATH))
 
 
 def difference(before: Mapping[str, str], after: Mapping[str, str]) -> tuple[Change, ...]:

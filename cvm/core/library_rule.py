@@ -14,6 +14,10 @@ AUTO, ALWAYS, NEVER = "auto", "always", "never"
 RULES = (AUTO, ALWAYS, NEVER)
 
 
+# What an option of a manual `use` insisted on: a prompt that weighs it anew goes by that.
+INSISTED = "_CVM_LIBRARY_RULE"
+
+
 def library_rule(environment: Mapping[str, str]) -> str:
     """Read CVM_LD_LIBRARY_PATH; raises UsageError when it is none of auto, always and never."""
     rule = environment.get("CVM_LD_LIBRARY_PATH") or AUTO

@@ -16,7 +16,7 @@ from tests.functional import processes
 if TYPE_CHECKING:
     from tests.functional.conftest import World
 
-PATH = "/usr/local/bin:/usr/bin:/bin"
+PATH = "/usr/bin:/bin"
 
 
 @pytest.fixture
@@ -119,7 +119,10 @@ def test_use_install_installs_and_prints_only_code(ready: World) -> None:
     ready.ok("uninstall", "99.10")
     after = enter(ready, "use", "99.10", "--install")
     assert after["CVM_TOOLCHAIN"] == "99.10.0"
-    assert ready.ok("use", "99.10", "--install").out.startswith("export ") is False
+    assert not ready.ok("use", "99.10", "--install").out.replace("\n", "")
+    ready.ok("uninstall", "99.10")
+    lines = ready.ok("use", "99.10", "--install").out.splitlines()
+    assert all(line.startswith(("export ", "unset ")) for line in lines), lines
 
 
 def test_use_without_the_integration_says_how_to_get_it(ready: World) -> None:
@@ -502,3 +505,60 @@ def test_a_rehash_that_was_killed_holds_nobody_up(ready: World) -> None:
     script = "import cvm.actions.rehash as r, os; r.refresh_shims = lambda *a: os.kill(os.getpid(), 9)"
     assert processes.run("rehash", script=script, env={"CVM_HOME": str(ready.home)})[0] == -9
     ready.ok("rehash")
+
+
+def test_a_tool_that_two_toolchains_have_keeps_its_shim_while_one_goes(ready: World) -> None:
+    shim = ready.home / "shims" / "nvcc"
+    commands = [processes.start(*words, env={"CVM_HOME": str(ready.home)}) for words in (["uninstall", "99.1.0"], ["link", "again", str(ready.toolchain("99.10.0"))])]  # fmt: skip
+    while any(running.poll() is None for running in commands):
+        done = subprocess.run([shim], env={"CVM_TOOLCHAIN": "99.10"}, capture_output=True, check=False)
+        assert b"release 99.10" in done.stdout, done
+    assert [processes.finish(running)[0] for running in commands] == [0, 0]
+
+
+def test_what_is_not_ours_in_the_folders_is_let_alone(ready: World) -> None:
+    for folder in ("shims", "resolved"):
+        (ready.home / folder / "a folder").mkdir()
+        (ready.home / folder / "a file").touch()
+    (ready.home / "resolved" / "98.7").symlink_to("../toolchains/98.7.0")
+    ready.ok("rehash")
+    assert (ready.home / "shims" / "a folder").is_dir()
+    assert (ready.home / "resolved" / "a file").is_file()
+    assert not (ready.home / "resolved" / "98.7").is_symlink()
+
+
+def test_the_global_default_can_be_read_by_all(ready: World) -> None:
+    before = os.umask(0o077)
+    try:
+        ready.ok("global", "99.1")
+    finally:
+        os.umask(before)
+    assert (ready.home / "global").stat().st_mode & 0o777 == 0o644
+
+
+def test_which_tells_what_could_be_used_where_nothing_is_selected(ready: World) -> None:
+    ready.monkeypatch.setenv("PATH", "/usr/bin:/bin")
+    outcome = ready.run("which", "ptxas")
+    assert outcome.code == 127
+    assert outcome.err.endswith(
+        "hint: cvm use NAME, where NAME is one of 99.1.0, site, 99.1.1-cudnn99.8.9.25, 99.10.0\n"
+    )
+
+
+def test_exec_of_system_takes_the_toolchain_out(ready: World) -> None:
+    enter(ready, "use", "99.1")
+    code, out, _ = run_cvm(ready, "exec", "system", "--", "sh", "-c", 'echo "$CVM_TOOLCHAIN ${CUDA_HOME-none}"')
+    assert (code, out) == (0, "system none\n")
+
+
+def test_exec_tells_what_is_missing(ready: World, tmp_path: Path) -> None:
+    (tmp_path / "script").write_text("#!/no/such/interpreter\n")
+    (tmp_path / "script").chmod(0o755)
+    assert "its interpreter is not there" in run_cvm(ready, "exec", "99.1", "--", str(tmp_path / "script"))[2]
+    assert "`./nothing` is not there" in run_cvm(ready, "exec", "99.1", "--", "./nothing")[2]
+
+
+@pytest.mark.parametrize("spec", ["12.", "1x", "12.1-cudnn8."])
+def test_local_writes_nothing_that_install_could_not_read(ready: World, spec: str) -> None:
+    assert ready.run("local", "--force", spec).code == 2
+    assert not Path(".cuda-version").exists()

@@ -73,8 +73,9 @@ def test_a_version_that_is_missing_is_told_once_and_the_prompt_lives(here: Sessi
     assert line.startswith("cvm: `99.77` is not installed; installed are ")
     assert line.endswith(f" (set by {file}:1) (cvm install 99.77)")
     assert person.starts() == ["use --auto", "use --auto"]
+    person.type("cd ..")
     file.write_text("garbage in here\n")
-    person.type("cd ..", "cd elsewhere")
+    person.type("cd elsewhere")
     (line,) = person.told()
     assert line.startswith(f"cvm: {file}:1 can't be read")
 
@@ -114,6 +115,39 @@ def test_another_python_is_weighed_anew(here: Session, terminal: Opened) -> None
     left = person.type(f"{say.export('PATH', used['PATH'])}; {say.unset('VIRTUAL_ENV')}")
     assert left == used
     assert person.starts() == ["use --auto"]
+
+
+def test_a_file_that_somebody_else_writes_is_followed(here: Session, terminal: Opened) -> None:
+    person = terminal(here)
+    person.type("cd project/src")
+    person.starts()
+    changed = person.type("echo 99.10 >../.cuda-version")
+    assert changed["CUDA_HOME"] == str(here.world.toolchain("99.10"))
+    assert person.starts() == ["use --auto"]
+    assert person.type("true", "true") == changed
+    assert person.starts() == []
+    assert person.type("rm ../.cuda-version", "cd ..") == person.first
+
+
+def test_nothing_is_left_when_what_decided_goes(here: Session, own_home: World, terminal: Opened) -> None:
+    person = terminal(Session(here.shell, own_home, here.folder, here.notes))
+    assert "CUDA_HOME" in person.type("cvm global 99.1")
+    assert person.type("cvm global --unset") == person.first
+    assert "CUDA_HOME" in person.type("cd elsewhere", "cvm local 99.10")
+    assert person.type("cvm local --unset") == person.first
+
+
+@pytest.mark.parametrize("rule", ["always", "never"])
+def test_what_a_person_insists_on_holds_whatever_python_is_active(here: Session, terminal: Opened, rule: str) -> None:
+    venv, _ = python_with_cuda(here.world, here.folder)
+    say = here.shell
+    person = terminal(here)
+    used = person.type(f"cvm use --ld-library-path {rule} 99.10")
+    assert ("LD_LIBRARY_PATH" in used) is (rule == "always")
+    within = person.type(f"{say.prepend('PATH', str(venv / 'bin'))}; {say.export('VIRTUAL_ENV', str(venv))}")
+    assert within.get("LD_LIBRARY_PATH") == used.get("LD_LIBRARY_PATH")
+    person.type(f"{say.export('PATH', used['PATH'])}; {say.unset('VIRTUAL_ENV')}")
+    assert person.type("cvm unuse") == person.first
 
 
 _OWN_HOOKS = {
