@@ -46,7 +46,7 @@ class Layout(NamedTuple):
     @property
     def toolchains(self) -> Path:
         """One prefix a folder."""
-        return self.home / "toolchains"
+        return toolchains_folder(self.home)
 
     @property
     def resolved(self) -> Path:
@@ -99,6 +99,11 @@ class Layout(NamedTuple):
     def homes(self) -> tuple[Path, ...]:
         """The homes to search, the user's own first."""
         return (self.home,) if self.site is None else (self.home, self.site)
+
+
+def toolchains_folder(home: Path) -> Path:
+    """Where a home keeps its prefixes."""
+    return home / "toolchains"
 
 
 def resolved_folder(home: Path) -> Path:

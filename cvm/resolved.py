@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from cvm.disk import disk_error, drop_files, readable_folder, replace_link
-from cvm.layout import RECEIPT, RECORDS, resolved_folder
+from cvm.layout import RECEIPT, RECORDS, resolved_folder, toolchains_folder
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -27,7 +27,7 @@ class Answer(NamedTuple):
     @property
     def records(self) -> Path:
         """The folder of its receipt: that of a linked toolkit lies outside of its tree."""
-        return self.home / "toolchains" / self.name / RECORDS
+        return toolchains_folder(self.home) / self.name / RECORDS
 
 
 def resolve(layout: Layout, request: str) -> Answer | None:
@@ -39,7 +39,7 @@ def resolve(layout: Layout, request: str) -> Answer | None:
         except (OSError, ValueError):
             continue
         if target.is_dir():
-            return Answer(target.name if target.parent == home / "toolchains" else request, home, target)
+            return Answer(target.name if target.parent == toolchains_folder(home) else request, home, target)
     return None
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from cvm.core.toolchain import Toolchain
 from cvm.core.version import parse_version
 from cvm.disk import STAGING_PREFIX
+from cvm.layout import toolchains_folder
 from cvm.prefix.receipt import read_receipt
 
 if TYPE_CHECKING:
@@ -23,7 +24,7 @@ def installed(layout: Layout) -> tuple[Toolchain, ...]:
     """
     found: dict[str, Toolchain] = {}
     for home in layout.homes():
-        for folder in _folders(home / "toolchains"):
+        for folder in _folders(toolchains_folder(home)):
             receipt = read_receipt(folder)
             if receipt is not None and folder.name not in found:
                 found[folder.name] = _toolchain(folder, receipt, site=home != layout.home)

@@ -11,6 +11,7 @@ from cvm.core.names import SYSTEM, TOOLCHAIN
 from cvm.core.undo import UNDO
 from cvm.errors import NotInstalledError, UsageError
 from cvm.host.python import active_python, bundled_cuda
+from cvm.layout import toolchains_folder
 from cvm.prefix.folders import folders_of
 from cvm.resolved import resolve
 
@@ -70,7 +71,7 @@ def select_none(environment: Mapping[str, str], layout: Layout) -> dict[str, str
 
 def owned(layout: Layout) -> Callable[[str], bool]:
     """Return the test of whether a path lies in a toolchain of these homes."""
-    roots = tuple(f"{home}/toolchains/" for home in layout.homes())
+    roots = tuple(f"{toolchains_folder(home)}/" for home in layout.homes())
     return lambda path: path.startswith(roots)
 
 

@@ -9,6 +9,8 @@ import click
 from cvm.cli.context import Context, answer, pass_context
 from cvm.cli.selecting import here, library_option
 from cvm.errors import UsageError
+from cvm.shell import SHELLS
+from cvm.shell.formats import FORMATS
 
 if TYPE_CHECKING:
     from cvm.actions.switch import Switched
@@ -24,11 +26,11 @@ Examples:
 
 @click.command("env", epilog=_EXAMPLES)
 @click.argument("spec", required=False)
-@click.option("--shell", type=click.Choice(["bash", "zsh", "fish", "sh"]), help="Commands for this shell; sh is usual.")
+@click.option("--shell", type=click.Choice(list(SHELLS)), help="Commands for this shell; sh is usual.")
 @click.option(
     "--format",
     "form",
-    type=click.Choice(["json", "dotenv", "dockerfile", "github", "modulefile"]),
+    type=click.Choice(["json", *FORMATS]),
     help="Text for something else than a shell.",
 )
 @library_option
@@ -41,7 +43,7 @@ def command(context: Context, spec: str | None, shell: str | None, form: str | N
     from cvm.actions.choose import choose_here
     from cvm.actions.switch import switch
     from cvm.cli.switching import code
-    from cvm.shell.formats import FORMATS, Exported
+    from cvm.shell.formats import Exported
 
     if shell and form:
         raise UsageError("--shell and --format don't go together", hint="cvm env --help")

@@ -6,6 +6,7 @@ import click
 
 from cvm.cli.context import Context, answer, pass_context
 from cvm.errors import CvmError, UsageError
+from cvm.shell import SHELLS
 
 _EXAMPLES = """\b
 Examples:
@@ -15,7 +16,7 @@ Examples:
 
 
 @click.command("init", epilog=_EXAMPLES)
-@click.argument("shell", required=False, type=click.Choice(["bash", "zsh", "fish", "sh"]))
+@click.argument("shell", required=False, type=click.Choice(list(SHELLS)))
 @click.option("--write", is_flag=True, help="Let the shell's rc file read it; says what was written where.")
 @click.option("--dry-run", is_flag=True, help="With --write: say what would be written, and write nothing.")
 @click.option("--no-auto-switch", is_flag=True, help="Don't follow .cuda-version files when the folder changes.")
