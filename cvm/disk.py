@@ -83,7 +83,7 @@ def discard_folder(path: Path) -> None:
 def replace_file(path: Path, content: bytes, mode: int = 0o644) -> bool:
     """Put a small file in place in one step; returns whether that changed anything. Raises OSError."""
     try:
-        if path.read_bytes() == content and stat.S_IMODE(path.stat().st_mode) == mode:
+        if path.is_file() and path.read_bytes() == content and stat.S_IMODE(path.stat().st_mode) == mode:
             return False
     except OSError:
         pass

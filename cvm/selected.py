@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     from cvm.layout import Layout
 
 
+_LONGEST = 1 << 16
+
+
 def selection(layout: Layout, environment: Mapping[str, str], folder: Path | None) -> Selection | None:
     """Return the request in force in a folder, or None where nothing selects one; `shims/shim.sh` is its twin.
 
@@ -75,8 +78,12 @@ def current_folder(environment: Mapping[str, str]) -> Path | None:
 
 
 def read_text(path: Path) -> str:
-    """Read such a file, whatever its bytes are; raises DiskError that names it."""
+    """Read such a file, whatever its bytes are; raises DiskError or, for an endless one, UsageError that names it."""
     try:
-        return path.read_bytes().decode("utf-8", "surrogateescape")
+        with path.open("rb") as stream:
+            content = stream.read(_LONGEST + 1)
     except OSError as error:
         raise DiskError(f"{path} can't be read: {str(error.strerror).lower()}", hint="make it readable") from error
+    if len(content) > _LONGEST:
+        raise UsageError(f"{path} is too long to name a CUDA version", hint="write it as 12.1 or 12.1-cudnn8.9.4")
+    return content.decode("utf-8", "surrogateescape")

@@ -1,11 +1,12 @@
 
 __cvm_hook() {
-    # Options may change what the following means, or tell of each global variable.
-    emulate -L zsh
-    if [[ ${PWD-}:${VIRTUAL_ENV-}:${CONDA_PREFIX-}:${CVM_TOOLCHAIN-} != "${__cvm_seen-}" ]] || __cvm_edited; then
+    __cvm_look
+    if [[ $__cvm_want != "${__cvm_last-}" ]] || __cvm_stray; then
+        # First, so that ^C is not followed by another try at each prompt.
+        __cvm_last=$__cvm_want
         __cvm_follow
-        __cvm_seen=${PWD-}:${VIRTUAL_ENV-}:${CONDA_PREFIX-}:${CVM_TOOLCHAIN-}
     fi
+    unset __cvm_want
 }
 
 # Only where somebody sits at a prompt.

@@ -23,7 +23,7 @@ function cvm --description 'A version manager for the CUDA toolchain'
         # What the folder selects may be another thing afterwards: let the hook see for itself.
         if contains -- "$words[1]" install uninstall link rehash global local
             set -q _CVM_AUTO; and set -gx _CVM_AUTO stale
-            set -eg __cvm_seen
+            set -eg __cvm_last
         end
         @CVM@ $argv
         return
@@ -34,6 +34,7 @@ function cvm --description 'A version manager for the CUDA toolchain'
     set -l want (__cvm_look | string collect)
     if set -q CVM_TOOLCHAIN
         set -gx _CVM_AUTO $want
+        set -g __cvm_was yes
     else if test -z "$want"
         set -eg _CVM_AUTO
     end
@@ -43,8 +44,6 @@ end
 
 # Say what decides about this shell's environment; nothing when nothing is selected.
 function __cvm_look
-    set -g __cvm_file
-    set -g __cvm_text
     set -l want $CVM_TOOLCHAIN
     if test -z "$want"; and test @FOLLOW@ = yes
         set -l up $PWD
@@ -53,8 +52,9 @@ function __cvm_look
         end
         for file in "$up/.cuda-version" "$__cvm_home/global" "$CVM_SITE_HOME/global"
             if test -f $file
-                __cvm_read $file
-                set want $__cvm_text
+                # One that says nothing is an error to be told once, and no missing file; an endless one is not kept.
+                test -r $file; and read -z want <$file
+                set want (string sub -l 4096 -- "file:$want" | string collect)
                 break
             end
         end
@@ -63,37 +63,33 @@ function __cvm_look
     test -z "$want"; or printf '%s' "$want|$VIRTUAL_ENV|$CONDA_PREFIX"
 end
 
-# A file that says nothing is an error to be told once, and no missing file.
-function __cvm_read
-    set -l text
-    test -r $argv[1]; and read -z text <$argv[1]
-    set -g __cvm_file $argv[1]
-    set -g __cvm_text "file:$text"
+# Whether a toolchain is on PATH though none is selected: leaving a virtual environment puts an old PATH back.
+function __cvm_stray -a want
+    test -z "$want"; and set -q __cvm_was; or return
+    for element in $PATH
+        test "$__cvm_home/toolchains" = (string replace -r -- '/[^/]*/bin$' '' $element); and return
+    end
+    false
 end
 
-# Whether the file that decided says something else now: an editor or git wrote it.
-function __cvm_edited
-    test -n "$__cvm_file"; or return
-    set -l held $__cvm_text
-    __cvm_read $__cvm_file
-    test "$held" != "$__cvm_text"
-end
-
-# At a prompt with nothing new this is a comparison, and reading the file that decided, by the shell itself;
-# cvm is started only when something else is selected.
+# At each prompt the shell itself looks what is selected; cvm is started only when that is something else.
 function __cvm_hook --on-event fish_prompt
-    set -l now "$PWD:$VIRTUAL_ENV:$CONDA_PREFIX:$CVM_TOOLCHAIN"
-    test "$now" = "$__cvm_seen"; and not __cvm_edited; and return
     set -l want (__cvm_look | string collect)
+    test "$want" = "$__cvm_last"; and not __cvm_stray "$want"; and return
+    set -g __cvm_last $want
+    test -z "$want"; or set -g __cvm_was yes
     # Without following, only what `use` selected is weighed.
     test @FOLLOW@ = yes; or test -n "$want"; or set -eg _CVM_AUTO
-    if test "$want" != "$_CVM_AUTO"
-        _CVM_SHELL=fish @CVM@ use --auto | source
+    if test "$want" = "$_CVM_AUTO"; and not __cvm_stray "$want"
+        return
+    else if not test -x @PROGRAM@
+        echo 'cvm: '@PROGRAM@' is gone; install cvm again, then: cvm init --write' >&2
+    else if set -l code (_CVM_SHELL=fish @CVM@ use --auto)
+        string join \n -- $code | source
         if test -n "$want"
             set -gx _CVM_AUTO $want
         else
             set -eg _CVM_AUTO
         end
     end
-    set -g __cvm_seen "$PWD:$VIRTUAL_ENV:$CONDA_PREFIX:$CVM_TOOLCHAIN"
 end

@@ -2,6 +2,9 @@
 # It is evaluated, so it never exits, and survives `set -eu`.
 # shellcheck disable=SC2050 # what stands between two @ is replaced
 
+# A person's `alias cvm=…` would stand in the place of the function's name.
+unalias cvm 2>/dev/null || :
+
 __cvm_home=@CVM_HOME@
 # Another home than the usual one is told to whatever is started from here.
 if [ @UNUSUAL@ = yes ] && [ -z "${CVM_HOME-}" ]; then export CVM_HOME="$__cvm_home"; fi
@@ -48,7 +51,7 @@ cvm() {
         case $__cvm_verb in
         # What the folder selects may be another thing afterwards: let the hook see for itself.
         install | uninstall | link | rehash | global | local)
-            unset __cvm_seen
+            unset __cvm_last
             [ -z "${_CVM_AUTO-}" ] || _CVM_AUTO=stale
             ;;
         esac

@@ -197,6 +197,7 @@ read_file() {
     while IFS= read -r _cvm_line || [ -n "$_cvm_line" ]; do
         _cvm_number=$((_cvm_number + 1))
         _cvm_where=$_cvm_file:$_cvm_number
+        [ "${#_cvm_line}" -le 4096 ] || fail 2 "$_cvm_file is too long to name a CUDA version" "$_cvm_form"
         clean_line
         if [ -z "$_cvm_line" ] || parse_setting "$_cvm_line"; then
             :

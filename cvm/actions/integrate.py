@@ -44,12 +44,15 @@ def integration(
 
     `program` are the words that start cvm; `unusual` says that the home is another than the one without CVM_HOME.
     """
+    if ":" in str(layout.home):
+        raise UsageError(f"PATH can't hold {layout.shims}: it has a colon", hint="set CVM_HOME to a folder without one")
     quote = SHELLS[shell].quote
     text = "".join((resource("shims") / name).read_text() for name in _PARTS[shell])
     if shell in _COMPLETIONS:
         text += completions(shell)
     values = {
         "@CVM@": " ".join(map(quote, program)),
+        "@PROGRAM@": quote(program[0]),
         "@CVM_HOME@": quote(str(layout.home)),
         "@SHELL@": shell,
         "@FOLLOW@": "yes" if follow else "no",
@@ -57,7 +60,8 @@ def integration(
     }
     for placeholder, value in values.items():
         text = text.replace(placeholder, value)
-    return text
+    # zsh reads a text whole before any of it is done: no alias of the person's may have changed it by then.
+    return f"emulate zsh -o no_aliases -c {quote(text)}\n" if shell == "zsh" else text
 
 
 def completions(shell: str) -> str:
@@ -111,7 +115,7 @@ def _line(shell: str, path: Path) -> str:
 
 def _has(rc_file: Path, line: str) -> bool:
     try:
-        return os.fsencode(line) in rc_file.read_bytes().splitlines()
+        return rc_file.is_file() and os.fsencode(line) in rc_file.read_bytes().splitlines()
     except FileNotFoundError:
         return False
     except OSError as error:
@@ -121,7 +125,9 @@ def _has(rc_file: Path, line: str) -> bool:
 def _append(rc_file: Path, line: str) -> None:
     """Add a line at the end: nothing that is there can be lost by it."""
     try:
-        make_folder(rc_file.parent)
+        rc_file.parent.mkdir(parents=True, exist_ok=True)
+        if rc_file.exists() and not rc_file.is_file():
+            raise DiskError(f"{rc_file} is no file", hint=f"evaluate this line in your shell: {line}")
         with rc_file.open("ab+") as stream:
             stream.seek(0)
             whole = stream.read()

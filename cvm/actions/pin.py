@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cvm.actions.choose import choose
@@ -14,8 +15,6 @@ from cvm.errors import UsageError
 from cvm.selected import read_text
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from cvm.layout import Layout
 
 
@@ -64,7 +63,7 @@ def _spelled(request: str) -> None:
 
 def _write(path: Path, request: str, mode: int | None = None) -> Path:
     """Replace the request in a file, and leave its other comments; a link to a file is followed."""
-    real = path.resolve()
+    real = Path(os.path.realpath(path))
     text = read_text(real) if real.is_file() else ""
     try:
         replace_file(real, os.fsencode(rewritten(text, request)), _mode(real) if mode is None else mode)

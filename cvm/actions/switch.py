@@ -26,6 +26,10 @@ if TYPE_CHECKING:
 _EVERYBODYS = ("/", "/usr", "/usr/local")
 
 
+# MAX_ARG_STRLEN of Linux is 128 KB; a character is at most four bytes.
+_LONGEST = (128 << 10) // 4
+
+
 class Switched(NamedTuple):
     """An environment with a toolchain in it, what that toolchain asked for, and what a person should know."""
 
@@ -54,6 +58,7 @@ def switch(
     name = None if follow else chosen.name
     wanted = activation(name, folders_of(chosen.prefix), chosen.companions, libraries=left_out is None)
     after = activated(environment, wanted, owned(layout))
+    _refuse_long(after)
     return Switched(after, wanted, (left_out,) if left_out else ())
 
 
@@ -73,6 +78,13 @@ def owned(layout: Layout) -> Callable[[str], bool]:
     """Return the test of whether a path lies in a toolchain of these homes."""
     roots = tuple(f"{toolchains_folder(home)}/" for home in layout.homes())
     return lambda path: path.startswith(roots)
+
+
+def _refuse_long(environment: Mapping[str, str]) -> None:
+    """Refuse what no program could be started with afterwards, `unuse` included."""
+    for name, value in environment.items():
+        if len(value) > _LONGEST and len(os.fsencode(f"{name}={value}")) >= _LONGEST * 4:
+            raise UsageError(f"{name} would be longer than the 128 KB that a program takes", hint="shorten PATH")
 
 
 def _linked(environment: Mapping[str, str], layout: Layout) -> frozenset[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from contextlib import suppress
 from importlib import import_module
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -153,7 +154,9 @@ def _fail(error: CvmError, given: list[str]) -> int:
 
 def _wants_json(given: list[str]) -> bool:
     before = given[: given.index("--")] if "--" in given else given
-    return "--json" in before
+    return (
+        "--json" in before or "--format=json" in before or ("--format", "json") in pairwise(before)
+    )
 
 
 def _help_hint(error: click.ClickException, given: list[str]) -> str:

@@ -21,12 +21,12 @@ def command(context: Context, spec: str | None, *, unset: bool, as_json: bool) -
     from cvm.actions.pin import pin_global, unpin
     from cvm.selected import from_files
 
-    if unset and spec:
+    if unset and spec is not None:
         raise UsageError("--unset takes no SPEC", hint="cvm global --unset")
     if unset:
         there = unpin(context.layout.global_file)
         context.talk("there is no global default any more" if there else "there was no global default")
-    elif spec:
+    elif spec is not None:
         pin_global(spec, context.layout)
     chosen = from_files(context.layout, None)
     if as_json:

@@ -25,12 +25,12 @@ def command(context: Context, spec: str | None, *, force: bool, unset: bool, as_
 
     if context.folder is None:
         raise DiskError("the current folder is gone", hint="cd to one that is there")
-    if unset and spec:
+    if unset and spec is not None:
         raise UsageError("--unset takes no SPEC", hint="cvm local --unset")
     if unset:
         there = unpin(context.folder / NAME)
         context.talk(f"removed {context.folder / NAME}" if there else f"there was no {context.folder / NAME}")
-    elif spec:
+    elif spec is not None:
         pin_local(spec, context.folder, context.layout, force=force)
     nearest = nearest_file(context.folder)
     chosen = read_selection(nearest) if nearest else None

@@ -56,4 +56,8 @@ def this_program() -> tuple[str, ...]:
     found = str(called.absolute()) if "/" in sys.argv[0] else which(sys.argv[0])
     if found and Path(found).name == "cvm" and os.access(found, os.X_OK):
         return (found,)
-    return (sys.executable, "-m", "cvm")
+    beside = Path(sys.executable).with_name("cvm")
+    if os.access(beside, os.X_OK):
+        return (str(beside),)
+    # Not `-m`: that would take a `cvm.py` of the folder that somebody goes into.
+    return (sys.executable, "-c", "import sys; del sys.path[0]; from cvm.cli.start import run; run()")

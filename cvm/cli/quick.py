@@ -18,10 +18,6 @@ if TYPE_CHECKING:
 
 def answered(arguments: Sequence[str]) -> bool:
     """Answer if that can be done quickly; returns whether it was."""
-    if arguments == ["--version"]:
-        from cvm import __version__
-
-        return _tell(f"cvm {__version__}")
     question = _QUESTIONS.get(tuple(map(_plain, arguments)))
     if question is None or sys.stdout is None or sys.stderr is None:
         return False
@@ -29,6 +25,12 @@ def answered(arguments: Sequence[str]) -> bool:
         return question(arguments)
     except Exception:  # noqa: BLE001 - what went wrong is the other way's to find out and to tell
         return False
+
+
+def _version(_: Sequence[str]) -> bool:
+    from cvm import __version__
+
+    return _tell(f"cvm {__version__}")
 
 
 def _current(_: Sequence[str]) -> bool:
@@ -61,6 +63,7 @@ def _use(arguments: Sequence[str]) -> bool:
 
 # As they are typed; SPEC stands for a version, `system` or `-`.
 _QUESTIONS: dict[tuple[str, ...], Callable[[Sequence[str]], bool]] = {
+    ("--version",): _version,
     ("current",): _current,
     ("use", "--auto"): _use,
     ("use", "SPEC"): _use,

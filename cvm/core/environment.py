@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from cvm.core.names import TOOLCHAIN
-from cvm.core.undo import UNDO, Saved, decode, encode
+from cvm.core.undo import UNDO, Saved, decode, encode, mark
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping
@@ -87,7 +87,7 @@ def activated(environment: Mapping[str, str], wanted: Activation, owned: Callabl
     for name, front in wanted.elements.items():
         others = base.get(name, "").split(":")
         after[name] = joined(front, _foreign(base.get(name, ""), owned))
-        saved.append(Saved(name, base.get(name), after[name], tuple(e for e in front if e not in others)))
+        saved.append(Saved(name, base.get(name), mark(after[name]), tuple(e for e in front if e not in others)))
     after[UNDO] = encode(saved)
     return after
 
@@ -99,7 +99,7 @@ def deactivated(environment: Mapping[str, str], owned: Callable[[str], bool]) ->
     """
     after = dict(environment)
     text = after.pop(UNDO, None)
-    for saved in decode(text or "") or _strays(environment):
+    for saved in decode(text or "") or _strays(environment, owned):
         value = _restored(saved, environment.get(saved.name), owned)
         if value is None:
             after.pop(saved.name, None)
@@ -136,7 +136,8 @@ def difference(before: Mapping[str, str], after: Mapping[str, str]) -> tuple[Cha
 
 
 def _restored(saved: Saved, now: str | None, owned: Callable[[str], bool]) -> str | None:
-    if now == saved.written:
+    written = now if now is None or saved.added is None else mark(now)
+    if written == saved.written:
         return saved.before
     if now is None:
         return None
@@ -156,7 +157,7 @@ def _without_strays(
     for name in _LISTS:
         if name not in wanted.elements and any(map(owned, base.get(name, "").split(":"))):
             after[name] = joined((), _foreign(base[name], owned))
-            saved.append(Saved(name, base[name], after[name], ()))
+            saved.append(Saved(name, base[name], mark(after[name]), ()))
     return after, saved
 
 
@@ -164,14 +165,16 @@ def _foreign(value: str, owned: Callable[[str], bool]) -> str:
     return ":".join(element for element in value.split(":") if not owned(element))
 
 
-def _strays(environment: Mapping[str, str]) -> Iterable[Saved]:
-    """Find what an `env.sh` left, which keeps no record: only elements and values that are ours go."""
-    if TOOLCHAIN not in environment:
-        return
-    yield Saved(TOOLCHAIN, None, environment[TOOLCHAIN])
+def _strays(environment: Mapping[str, str], owned: Callable[[str], bool]) -> Iterable[Saved]:
+    """Find what is there without a record: an `env.sh` keeps none, and others put old lists back.
+
+    Only elements and values that are ours go.
+    """
+    if TOOLCHAIN in environment:
+        yield Saved(TOOLCHAIN, None, environment[TOOLCHAIN])
     for name in _VALUES:
-        if name in environment:
+        if owned(environment.get(name, "")):
             yield Saved(name, None, None)
     for name in _LISTS:
-        if name in environment:
+        if any(map(owned, environment.get(name, "").split(":"))):
             yield Saved(name, None, None, ())

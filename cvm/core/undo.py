@@ -14,7 +14,11 @@ UNDO = "_CVM_UNDO"
 
 
 class Saved(NamedTuple):
-    """One variable: its value before (None: not set), the value written, and for a path list the elements added."""
+    """One variable: its value before (None: not set), and the value written.
+
+    Of a path list, `added` are the elements that were put into it, and `written` is the mark of its value: a
+    program takes no variable above 128 KB, so a long list had better not stand in the record twice.
+    """
 
     name: str
     before: str | None
@@ -25,8 +29,12 @@ class Saved(NamedTuple):
 def encode(saved: Iterable[Saved]) -> str:
     """Pack records into a word that needs quotes in no shell."""
     rows = [[item.name, item.before, item.written, item.added] for item in saved]
-    # A path list stands in it twice: compressed, it takes less than the list itself.
     return urlsafe_b64encode(zlib.compress(json.dumps(rows).encode())).decode().rstrip("=")
+
+
+def mark(value: str) -> str:
+    """Return what tells a value from others."""
+    return f"{len(value)}:{zlib.crc32(value.encode('utf-8', 'surrogatepass')):08x}"
 
 
 def decode(text: str) -> tuple[Saved, ...]:

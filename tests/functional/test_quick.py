@@ -86,3 +86,28 @@ def test_a_closed_stderr_keeps_code_and_talk_apart(ready: World) -> None:
     )
     assert done.returncode == 0
     assert all(line.startswith(("export ", "unset ")) for line in done.stdout.splitlines())
+
+
+def test_a_version_that_cannot_be_written_is_told(ready: World) -> None:
+    done = subprocess.run(
+        ["sh", "-c", f"exec '{sys.executable}' -m cvm --version >/dev/full"],
+        env=processes.environment({"CVM_HOME": str(ready.home)}),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stderr.startswith("error:")) == (8, True)
+
+
+def test_an_integration_takes_no_module_of_a_folder(ready: World, tmp_path: Path) -> None:
+    (tmp_path / "cvm.py").write_text("raise SystemExit('this is not cvm')")
+    text = ready.ok("init", "sh").out.replace("$CVM_HOME", str(ready.home))
+    done = subprocess.run(
+        ["sh", "-euc", f"{text}\ncvm --version"],
+        env=processes.environment({"CVM_HOME": str(ready.home)}),
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stdout[:4]) == (0, "cvm "), done

@@ -314,7 +314,7 @@ def test_global_keeps_what_was_typed(ready: World) -> None:
     assert (ready.run("global").code, ready.run("global", "--unset", "99").code) == (3, 2)
 
 
-@pytest.mark.parametrize(("spec", "code"), [("98", 3), ("x y", 2), ("../99", 2), ("", 3), ("99.1-cudnn99.9", 3)])
+@pytest.mark.parametrize(("spec", "code"), [("98", 3), ("x y", 2), ("../99", 2), ("", 2), ("99.1-cudnn99.9", 3)])
 def test_global_refuses_what_nothing_answers(ready: World, spec: str, code: int) -> None:
     assert ready.run("global", spec).code == code
     assert not (ready.home / "global").exists()
@@ -562,3 +562,38 @@ def test_exec_tells_what_is_missing(ready: World, tmp_path: Path) -> None:
 def test_local_writes_nothing_that_install_could_not_read(ready: World, spec: str) -> None:
     assert ready.run("local", "--force", spec).code == 2
     assert not Path(".cuda-version").exists()
+
+
+def test_local_survives_what_stands_in_its_place(ready: World) -> None:
+    file = Path(".cuda-version")
+    file.symlink_to(file)
+    ready.ok("local", "99.1")
+    assert file.read_text() == "99.1\n"
+    file.unlink()
+    os.mkfifo(file)
+    ready.ok("local", "99.1")
+    assert file.read_text() == "99.1\n"
+
+
+def test_an_endless_file_is_named(ready: World, tmp_path: Path) -> None:
+    Path(".cuda-version").write_text("#" * 70_000)
+    outcome = ready.run("current")
+    assert (outcome.code, outcome.err.splitlines()[0]) == (
+        2,
+        f"error: {tmp_path}/work/.cuda-version is too long to name a CUDA version",
+    )
+
+
+def test_a_path_that_no_program_could_be_started_with_is_refused(ready: World) -> None:
+    ready.monkeypatch.setenv("PATH", ":".join(f"/{os.urandom(50).hex()}" for _ in range(1400)))
+    outcome = ready.run("use", "99.1")
+    assert (outcome.code, outcome.out) == (2, "")
+    assert "would be longer than the 128 KB that a program takes" in outcome.err
+
+
+def test_a_failure_of_env_in_json_is_json(ready: World) -> None:
+    assert ready.run("env", "98", "--format", "json").json["error"]["exit_code"] == 3
+
+
+def test_an_empty_request_is_none(ready: World) -> None:
+    assert [ready.run(command, "").code for command in ("local", "global")] == [2, 2]

@@ -126,7 +126,50 @@ def test_a_file_that_somebody_else_writes_is_followed(here: Session, terminal: O
     assert person.starts() == ["use --auto"]
     assert person.type("true", "true") == changed
     assert person.starts() == []
-    assert person.type("rm ../.cuda-version", "cd ..") == person.first
+    assert person.type("rm ../.cuda-version") == person.first
+    assert person.type("echo 99.1 >../.cuda-version")["CUDA_HOME"] == str(here.world.toolchain("99.1"))
+    assert person.type("rm ../.cuda-version; mkfifo ../.cuda-version", "true") == person.first
+
+
+def test_what_a_virtual_environment_puts_back_does_not_stay(here: Session, terminal: Opened) -> None:
+    person = terminal(here)
+    inside = person.type("cd project")["PATH"]
+    person.type("cd ../elsewhere")
+    assert person.type(here.shell.export("PATH", inside)) == person.first
+    assert person.type("cvm use 99.10", "cvm unuse", here.shell.export("PATH", inside)) == person.first
+
+
+def test_an_endless_file_harms_no_prompt(here: Session, terminal: Opened) -> None:
+    person = terminal(here)
+    (here.folder / "elsewhere/.cuda-version").write_text("# " + "x" * 140_000 + "\n99.1\n")
+    assert person.type("cd elsewhere", "sh -c true") == {
+        **person.first,
+        "_CVM_AUTO": person.type("true").get("_CVM_AUTO"),
+    }
+    (line,) = person.told()
+    assert "is too long to name a CUDA version" in line
+    assert person.type("cd ../project")["CUDA_HOME"] == str(here.world.toolchain("99.1"))
+
+
+def test_a_program_that_is_gone_is_told_and_tried_again(here: Session, own_home: World, terminal: Opened) -> None:
+    person = terminal(Session(here.shell, own_home, here.folder, here.notes))
+    launcher = own_home.bin / "cvm"
+    launcher.rename(own_home.bin / "away")
+    assert person.type("cd project", "true") == person.first
+    (line,) = person.told()
+    assert line.endswith("cvm is gone; install cvm again, then: cvm init --write")
+    (own_home.bin / "away").rename(launcher)
+    assert person.type("cd ..", "cd project")["CUDA_HOME"] == str(own_home.toolchain("99.1"))
+
+
+@pytest.mark.parametrize(
+    "before", ["alias cvm=/no/such/cvm", "alias -g -- --help='--help | cat'; alias -g uninstall=no"]
+)
+def test_aliases_of_the_person_change_nothing(here: Session, terminal: Opened, before: str) -> None:
+    if "-g" in before and here.shell != ZSH:
+        return
+    person = terminal(here, before, read(here))
+    assert person.type("cvm use 99.1")["CUDA_HOME"] == str(here.world.toolchain("99.1"))
 
 
 def test_nothing_is_left_when_what_decided_goes(here: Session, own_home: World, terminal: Opened) -> None:
@@ -178,7 +221,7 @@ def test_an_array_of_prompt_commands_is_kept(world: World, tmp_path: Path, termi
     kept = 'printf \'%s\\n\' "${PROMPT_COMMAND[@]}" > "$HOME/kept"'
     assert person.type("sh -c 'exit 7'", kept)["CUDA_HOME"] == str(world.toolchain("99.1"))
     assert {"a7", "b7"} <= set((here.folder / "log").read_text().split())
-    lines = ['echo a$? >> "$HOME/log"', "__cvm_hook", 'echo b$? >> "$HOME/log"']
+    lines = ['echo a$? >> "$HOME/log"', 'echo b$? >> "$HOME/log"', "__cvm_hook"]
     assert (here.folder / "kept").read_text().splitlines() == lines
     assert person.starts() == ["use --auto"]
 

@@ -125,8 +125,14 @@ def test_a_record_that_cannot_be_read_counts_as_none(record: str) -> None:
 
 
 def test_an_environment_without_a_toolchain_stays_as_it_is() -> None:
-    environment = {"PATH": "/h/toolchains/12/bin::/usr/bin", "CUDA_HOME": "/h/toolchains/12"}
+    environment = {"PATH": "/usr/bin::/usr/bin", "CUDA_HOME": "/opt/cuda", "LD_LIBRARY_PATH": ""}
     assert deactivated(environment, owned) == environment
+
+
+def test_what_others_put_back_goes_with_the_rest() -> None:
+    # As a virtual environment does that was entered while a toolchain was in use.
+    environment = {"PATH": "/h/toolchains/12/bin::/usr/bin", "LD_LIBRARY_PATH": "/h/toolchains/12/lib64"}
+    assert deactivated(environment, owned) == {"PATH": ":/usr/bin"}
 
 
 def test_a_path_that_is_not_exported_stays_behind_ours() -> None:
