@@ -31,41 +31,50 @@ function cvm --description 'A version manager for the CUDA toolchain'
     set -l code (_CVM_SHELL=fish @CVM@ $argv)
     or return
     string join \n -- $code | source
-    set -l want (__cvm_look | string collect)
+    __cvm_look
     if set -q CVM_TOOLCHAIN
-        set -gx _CVM_AUTO $want
+        set -gx _CVM_AUTO $__cvm_want
         set -g __cvm_was yes
-    else if test -z "$want"
+    else if test -z "$__cvm_want"
         set -eg _CVM_AUTO
     end
+    set -eg __cvm_want
     # To erase what isn't there counts as a failure.
     true
 end
 
-# Say what decides about this shell's environment; nothing when nothing is selected.
+# Leave in __cvm_want what decides about this shell's environment; empty when nothing is selected.
 function __cvm_look
-    set -l want $CVM_TOOLCHAIN
-    if test -z "$want"; and test @FOLLOW@ = yes
+    if test "$PWD" != "$__cvm_pwd"
+        set -g __cvm_pwd $PWD
+        set -g __cvm_files
         set -l up $PWD
-        while not test -f "$up/.cuda-version"; and string match -q -- '*/*' $up
+        while string match -q -- '*/*' $up
+            set -a __cvm_files $up/.cuda-version
             set up (string replace -r -- '/[^/]*$' '' $up)
         end
-        for file in "$up/.cuda-version" "$__cvm_home/global" "$CVM_SITE_HOME/global"
+        set -a __cvm_files /.cuda-version $__cvm_home/global
+    end
+    set -g __cvm_want $CVM_TOOLCHAIN
+    if test -z "$__cvm_want"; and test @FOLLOW@ = yes
+        for file in $__cvm_files $CVM_SITE_HOME/global
             if test -f $file
                 # One that says nothing is an error to be told once, and no missing file; an endless one is not kept.
-                test -r $file; and read -z want <$file
-                set want (string sub -l 4096 -- "file:$want" | string collect)
+                set -l text
+                test -r $file; and read -z text <$file
+                string match -qr '(?s)^.{4097}' -- $text; and set text " $file is too long"
+                set __cvm_want "file:$text"
                 break
             end
         end
     end
     # Which Python is active decides whether LD_LIBRARY_PATH may be touched.
-    test -z "$want"; or printf '%s' "$want|$VIRTUAL_ENV|$CONDA_PREFIX"
+    test -z "$__cvm_want"; or set __cvm_want "$__cvm_want|$VIRTUAL_ENV|$CONDA_PREFIX"
 end
 
 # Whether a toolchain is on PATH though none is selected: leaving a virtual environment puts an old PATH back.
-function __cvm_stray -a want
-    test -z "$want"; and set -q __cvm_was; or return
+function __cvm_stray
+    test -z "$__cvm_want"; and set -q __cvm_was; or return
     for element in $PATH
         test "$__cvm_home/toolchains" = (string replace -r -- '/[^/]*/bin$' '' $element); and return
     end
@@ -74,20 +83,26 @@ end
 
 # At each prompt the shell itself looks what is selected; cvm is started only when that is something else.
 function __cvm_hook --on-event fish_prompt
-    set -l want (__cvm_look | string collect)
-    test "$want" = "$__cvm_last"; and not __cvm_stray "$want"; and return
-    set -g __cvm_last $want
-    test -z "$want"; or set -g __cvm_was yes
+    __cvm_look
+    if test "$__cvm_want" != "$__cvm_last"; or __cvm_stray
+        set -g __cvm_last $__cvm_want
+        test -z "$__cvm_want"; or set -g __cvm_was yes
+        __cvm_follow
+    end
+    set -eg __cvm_want
+end
+
+function __cvm_follow
     # Without following, only what `use` selected is weighed.
-    test @FOLLOW@ = yes; or test -n "$want"; or set -eg _CVM_AUTO
-    if test "$want" = "$_CVM_AUTO"; and not __cvm_stray "$want"
+    test @FOLLOW@ = yes; or test -n "$__cvm_want"; or set -eg _CVM_AUTO
+    if test "$__cvm_want" = "$_CVM_AUTO"; and not __cvm_stray
         return
     else if not test -x @PROGRAM@
         echo 'cvm: '@PROGRAM@' is gone; install cvm again, then: cvm init --write' >&2
     else if set -l code (_CVM_SHELL=fish @CVM@ use --auto)
         string join \n -- $code | source
-        if test -n "$want"
-            set -gx _CVM_AUTO $want
+        if test -n "$__cvm_want"
+            set -gx _CVM_AUTO $__cvm_want
         else
             set -eg _CVM_AUTO
         end

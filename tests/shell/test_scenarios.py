@@ -322,7 +322,8 @@ def test_the_persons_variables_are_untouched_and_none_is_left(sh: Session) -> No
     assert done.environment("after") == done.environment("before")
     assert {name: done.environment("after")[name] for name in names} == {name: f"my {name}" for name in names}
     # _CVM_PREVIOUS is for `use -`; the others are what the integration must know, and that something was in use.
-    hook = "__cvm_home\n__cvm_was\n" if sh.shell.kind != "sh" else "__cvm_home\n"
+    also = {"sh": "__cvm_home\n", "fish": "__cvm_files\n__cvm_home\n__cvm_pwd\n__cvm_was\n"}
+    hook = also.get(sh.shell.kind, "__cvm_home\n__cvm_was\n")
     assert done.out == f"CVM_HOME\n__cvm_home\nCVM_HOME\n_CVM_PREVIOUS\n{hook}"
 
 
