@@ -154,9 +154,7 @@ def _fail(error: CvmError, given: list[str]) -> int:
 
 def _wants_json(given: list[str]) -> bool:
     before = given[: given.index("--")] if "--" in given else given
-    return (
-        "--json" in before or "--format=json" in before or ("--format", "json") in pairwise(before)
-    )
+    return "--json" in before or "--format=json" in before or ("--format", "json") in pairwise(before)
 
 
 def _help_hint(error: click.ClickException, given: list[str]) -> str:
