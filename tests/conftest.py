@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import socket
 from typing import TYPE_CHECKING
 
@@ -10,6 +11,11 @@ import pytest
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+# A job in the background, or under nohup, starts with these ignored, and so would every program that a test starts.
+for _number in (signal.SIGINT, signal.SIGHUP, signal.SIGTERM, signal.SIGQUIT):
+    if signal.getsignal(_number) is signal.SIG_IGN:
+        signal.signal(_number, signal.default_int_handler if _number == signal.SIGINT else signal.SIG_DFL)
 
 _CLEARED = ("CVM_", "CUDA", "CUDNN", "NCCL", "LD_LIBRARY_PATH", "LIBRARY_PATH")
 
