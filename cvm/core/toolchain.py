@@ -82,7 +82,7 @@ def requests_answered(toolchains: Sequence[Toolchain]) -> dict[str, Toolchain]:
 
 
 def _requests(toolchain: Toolchain) -> Iterator[str]:
-    toolkits = [LATEST, *_prefixes(toolchain.toolkit)] if _plain(toolchain.toolkit) else [str(toolchain.toolkit)]
+    toolkits = [*([LATEST] if _plain(toolchain.toolkit) else ()), *_prefixes(toolchain.toolkit)]
     named = [name for name in COMPANIONS if name in toolchain.companions]
     for count in range(3):
         for chosen in combinations(named, count):
@@ -94,11 +94,12 @@ def _requests(toolchain: Toolchain) -> Iterator[str]:
 def _prefixes(version: Version) -> list[str]:
     if not _plain(version):
         return [str(version)]
-    return [".".join(map(str, version.release[:count])) for count in range(1, len(version.release) + 1)]
+    shorter = [".".join(map(str, version.release[:count])) for count in range(1, len(version.release) + 1)]
+    return [*shorter, str(version)] if version.is_postrelease else shorter
 
 
 def _plain(version: Version) -> bool:
-    return not (version.is_prerelease or version.local or version.is_postrelease)
+    return not (version.is_prerelease or version.local)
 
 
 def pick(text: str, toolchains: Sequence[Toolchain], hint: str = "") -> Toolchain:

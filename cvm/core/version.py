@@ -48,15 +48,14 @@ class Pattern:
         """Whether an exact version fits.
 
         A pre-release, and a site's own version with a label (`12.1.1+lab`), fit only when they are named in full.
+        More parts than a version has fit none: the links in `resolved/` could never list every `12.1.0.0.…`.
         """
         special = version.is_prerelease or version.local is not None
         if self.is_newest:
             return not special
         wanted = Version(self.text)
-        if wanted == version:
-            return True
         if special or wanted.is_prerelease or wanted.is_postrelease or wanted.local:
-            return False
+            return str(wanted) == str(version)
         return version.release[: len(wanted.release)] == wanted.release
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from cvm.core.receipt import COPIED, INSTALLED, LINKED, Receipt
@@ -15,7 +15,8 @@ from cvm.resolved import Answer, refresh_links, resolve
 
 NUMBERS = st.integers(0, 12).map(str)
 TOOLKITS = st.one_of(
-    st.lists(NUMBERS, min_size=3, max_size=3).map(".".join), st.sampled_from(["12.1", "12.1.1+lab", "13.0.0rc1"])
+    st.lists(NUMBERS, min_size=3, max_size=3).map(".".join),
+    st.sampled_from(["12.1", "12.1.1+lab", "13.0.0rc1", "13.0rc1", "12.4.1.post1"]),
 )
 COMPANION = st.lists(NUMBERS, min_size=2, max_size=4).map(".".join)
 
@@ -33,8 +34,11 @@ TOOLCHAINS = st.builds(
     st.fixed_dictionaries({}, optional={"cudnn": COMPANION, "nccl": COMPANION, "cutensor": COMPANION}),
 )
 UNIVERSES = st.lists(TOOLCHAINS, max_size=6, unique_by=lambda toolchain: toolchain.name)
+# In the plain spelling, which has its companions in their order.
 REQUESTS = st.builds(
-    lambda toolkit, companions: "-".join([toolkit, *(product + version for product, version in companions.items())]),
+    lambda toolkit, companions: "-".join(
+        [toolkit, *(product + version for product, version in sorted(companions.items()))]
+    ),
     st.one_of(TOOLKITS, NUMBERS, st.just("latest")),
     st.fixed_dictionaries(
         {}, optional={"cudnn": st.one_of(COMPANION, st.just("")), "nccl": st.one_of(COMPANION, NUMBERS)}
@@ -49,6 +53,9 @@ def test_every_link_means_what_the_receipts_say(universe: list[Toolchain]) -> No
 
 
 @given(UNIVERSES, REQUESTS)
+@example([toolchain("0.0.0", {"cudnn": "0.0"})], "0.0.0-cudnn0.0.0")
+@example([toolchain("13.0.0rc1", {})], "13.0rc1")
+@example([toolchain("12.4.1.post1", {})], "12.4.1")
 def test_a_request_has_a_link_when_it_has_an_answer(universe: list[Toolchain], request: str) -> None:
     found = candidates(request, universe)
     assert requests_answered(universe).get(request) == (found[0] if found else None)
