@@ -1,0 +1,122 @@
+"""Looking up what files want from each other before anything runs: versions first, then every symbol."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, NamedTuple
+
+from cvm.elf.hashes import gnu_hash
+from cvm.elf.outcome import Failure, Kind, MissingSymbol, MissingVersion, Refused
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from cvm.elf.mapped import Mapped
+    from cvm.elf.symbols import Undefined
+
+
+class Unresolved(NamedTuple):
+    """The symbols of one file that nothing defines: those that stop the load, and those that a call would stop at."""
+
+    now: tuple[MissingSymbol, ...]
+    later: tuple[MissingSymbol, ...]
+
+
+class VersionCheck(NamedTuple):
+    """What the versions that a file needs come to, and what the loader prints of it at a start."""
+
+    missing: tuple[MissingVersion, ...]
+    printed: tuple[str, ...]
+
+
+class Scope:
+    """The files in which a load looks its symbols up."""
+
+    def __init__(self, providers: Sequence[Mapped], named: Callable[[str], Mapped | None]) -> None:
+        self.providers = tuple(one for one in dict.fromkeys(providers) if one.elf.tags)
+        self.named = named
+        # Who answered last for the library that a version is needed from: nearly always answers again.
+        self._last: dict[bytes | None, Mapped] = {}
+
+    def unresolved(self, mapped: Mapped, *, lazy: bool) -> Unresolved:
+        """Return what a file misses, in the order of its relocations."""
+        missing: dict[int, MissingSymbol] = {}
+        for wanted in mapped.elf.undefined:
+            provider = None if wanted.weak else self._provider(wanted)
+            if not wanted.weak and provider is None:
+                missing[wanted.number] = _missing(mapped, wanted)
+            elif provider is not None and self._is_inconsistent(provider, wanted):
+                missing[wanted.number] = _missing(mapped, wanted)._replace(inconsistent=True)
+        if not missing:
+            return Unresolved((), ())
+        dynamic = mapped.dynamic
+        return _by_relocation(mapped, missing, lazy=lazy and not (dynamic and dynamic.bind_now))
+
+    def _provider(self, wanted: Undefined) -> Mapped | None:
+        """Return a file that defines the symbol, not always the one that the loader would bind to."""
+        hashed = gnu_hash(wanted.name)
+        last = self._last.get(wanted.file)
+        if last is not None and _offers(last, wanted, hashed):
+            return last
+        for one in self.providers:
+            if one is not last and _offers(one, wanted, hashed):
+                self._last[wanted.file] = one
+                return one
+        return None
+
+    def _is_inconsistent(self, one: Mapped, wanted: Undefined) -> bool:
+        """Whether the search comes to the library that should have the version, and that one lost all of them."""
+        if wanted.file is None or one.elf.versions.symbols is not None:
+            return False
+        if self.named(os.fsdecode(wanted.file)) is not one:
+            return False
+        hashed = gnu_hash(wanted.name)
+        return not any(_offers(other, wanted, hashed) for other in self.providers[: self.providers.index(one)])
+
+
+def _offers(one: Mapped, wanted: Undefined, hashed: int) -> bool:
+    return one.elf.symbols.defines(wanted.name, hashed, wanted.version, hidden=wanted.hidden)
+
+
+def _by_relocation(mapped: Mapped, missing: dict[int, MissingSymbol], *, lazy: bool) -> Unresolved:
+    """Sort missing symbols by the first relocation that names each; what none names does no harm."""
+    now: dict[int, None] = {}
+    later: dict[int, None] = {}
+    for reference in mapped.elf.references():
+        if reference.symbol in missing:
+            (later if lazy and reference.lazy else now)[reference.symbol] = None
+    return Unresolved(
+        tuple(missing[number] for number in now), tuple(missing[number] for number in later if number not in now)
+    )
+
+
+def _missing(mapped: Mapped, one: Undefined) -> MissingSymbol:
+    version, file = (None if text is None else os.fsdecode(text) for text in (one.version, one.file))
+    return MissingSymbol(mapped.shown, os.fsdecode(one.name), version, file)
+
+
+def check_versions(mapped: Mapped, named: Callable[[str], Mapped | None]) -> VersionCheck:
+    """Compare the version nodes that a file needs with those that the winners define; raises Refused."""
+    missing: list[MissingVersion] = []
+    printed: list[str] = []
+    for library, node, weak in _needed_versions(mapped, named):
+        defined = library.elf.versions.defined
+        if not defined:
+            printed.append(f"{library.shown}: no version information available (required by {mapped.shown})")
+        elif all(one.name != node for one in defined):
+            one = MissingVersion(library.shown, os.fsdecode(node), mapped.shown)
+            printed.append(one.text.replace(": version", ": weak version") if weak else one.text)
+            missing += () if weak else (one,)
+    return VersionCheck(tuple(missing), tuple(printed))
+
+
+def _needed_versions(mapped: Mapped, named: Callable[[str], Mapped | None]) -> Iterator[tuple[Mapped, bytes, bool]]:
+    if not mapped.elf.tags:
+        return
+    for node in mapped.elf.versions.needed:
+        library = named(os.fsdecode(node.file))
+        if library is None:
+            # As after a tool renamed an entry of NEEDED and left the versions alone.
+            text = "_dl_check_map_versions: Assertion `needed != NULL' failed!"
+            raise Refused(Failure(Kind.ABORT, f"Inconsistency detected by ld.so: dl-version.c: {text}"))
+        yield library, node.name, node.weak
