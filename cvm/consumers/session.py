@@ -1,0 +1,83 @@
+"""A process of the model that a recipe drives, load by load, as the consumer's own code would."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from cvm.consumers.load import Load, Step
+from cvm.elf.process import Mode, Process
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from cvm.core.packages import PythonEnvironment
+    from cvm.elf.files import Files
+    from cvm.elf.outcome import Outcome
+    from cvm.elf.runtime import Runtime
+
+# What takes part in the loader's search; without them a process is `clean`.
+LOADER_VARIABLES = ("LD_LIBRARY_PATH", "LD_PRELOAD")
+
+
+class World(NamedTuple):
+    """Where a consumer runs: files, the program that is started, the loader that it names, variables and folder."""
+
+    files: Files
+    program: str
+    runtime: Runtime
+    environment: Mapping[str, str]
+    folder: str = "/"
+    python: PythonEnvironment | None = None
+
+    @property
+    def clean(self) -> World:
+        """The same world without the variables that change the loader's search."""
+        return self._replace(environment={k: v for k, v in self.environment.items() if k not in LOADER_VARIABLES})
+
+
+class LoadError(Exception):
+    """The consumer's code gives up: the text is the last line of what a person would see."""
+
+
+class Session:
+    """One process, and what was loaded in it so far."""
+
+    def __init__(self, world: World) -> None:
+        self.world = world
+        self.process = Process(
+            world.program, world.runtime, world.files, environment=world.environment, folder=world.folder
+        )
+        self.steps: list[Step] = []
+        self.unknown: list[str] = []
+        self._imported: int | None = None
+
+    def open(
+        self,
+        name: str,
+        call: str,
+        source: str,
+        *,
+        mode: Mode = Mode.NOW,
+        caller: str | None = None,
+        handled: bool = False,
+    ) -> Outcome:
+        """Open a library as the consumer's code does at `source`, and note it; see `Process.dlopen`."""
+        outcome = self.process.dlopen(name, mode, caller)
+        self.steps.append(Step(call, source, outcome, handled, first_use=self._imported is not None))
+        return outcome
+
+    def cannot_tell(self, sentence: str) -> None:
+        """Note what could not be followed."""
+        if sentence not in self.unknown:
+            self.unknown.append(sentence)
+
+    def import_ends(self) -> None:
+        """Say that whatever is opened from here on is opened at the first use."""
+        if self._imported is None:
+            self._imported = len(self.process.loaded)
+
+    def result(self, error: str | None) -> Load:
+        """Return what came of it all."""
+        loaded = self.process.loaded
+        imported = len(loaded) if self._imported is None else self._imported
+        return Load(tuple(self.steps), error, loaded, imported, tuple(self.unknown))
