@@ -5,11 +5,13 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
+from cvm.elf.files import Disk
+
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from cvm.elf.elf import Elf
-    from cvm.elf.files import Files, Identity
+    from cvm.elf.files import Identity
 
 # Which file a path leads to (device, inode), and where its content was read also size and nanoseconds of its last
 # change; nothing for what isn't there.
@@ -18,11 +20,11 @@ Stamp = tuple[int, ...]
 _NOTHING: Stamp = ()
 
 
-class Watched:
-    """Hands every question on to real files, and notes its path, and whether the content was asked for."""
+class Watched(Disk):
+    """A disk that notes each path that is asked for, and whether its content was."""
 
-    def __init__(self, files: Files) -> None:
-        self._files = files
+    def __init__(self, root: str = "/") -> None:
+        super().__init__(root)
         self._read: dict[str, bool] = {}
 
     def stamps(self) -> dict[str, Stamp]:
@@ -30,34 +32,34 @@ class Watched:
         return {path: _stamp(path, read=read) for path, read in self._read.items()}
 
     def identity(self, path: str) -> Identity | int:
-        """Note and ask; see `Files`."""
+        """Note and answer; see `Files`."""
         self._read.setdefault(path, False)
-        return self._files.identity(path)
+        return super().identity(path)
 
     def is_folder(self, path: str) -> bool:
-        """Note and ask; see `Files`."""
+        """Note and answer; see `Files`."""
         self._read.setdefault(path, False)
-        return self._files.is_folder(path)
+        return super().is_folder(path)
 
     def elf(self, path: str) -> Elf:
-        """Note and ask; see `Files`."""
+        """Note and answer; see `Files`."""
         self._read[path] = True
-        return self._files.elf(path)
+        return super().elf(path)
 
     def content(self, path: str) -> bytes:
-        """Note and ask; see `Files`."""
+        """Note and answer; see `Files`."""
         self._read[path] = True
-        return self._files.content(path)
+        return super().content(path)
 
     def names(self, folder: str) -> Sequence[str]:
-        """Note and ask; see `Files`."""
+        """Note and answer; see `Files`."""
         self._read[folder] = True
-        return self._files.names(folder)
+        return super().names(folder)
 
     def real(self, path: str) -> str:
-        """Note and ask; see `Files`."""
+        """Note and answer; see `Files`."""
         self._read.setdefault(path, False)
-        return self._files.real(path)
+        return super().real(path)
 
 
 def unchanged(known: Mapping[str, Sequence[int]]) -> bool:

@@ -3,7 +3,6 @@ from pathlib import Path
 
 import pytest
 
-from cvm.elf.files import Disk
 from cvm.elf.watched import Watched, unchanged
 
 
@@ -18,7 +17,7 @@ def folder(tmp_path):
 
 @pytest.fixture
 def stamps(folder):
-    files = Watched(Disk())
+    files = Watched()
     assert files.content(f"{folder}/read") == b"old"
     assert files.names(f"{folder}/listed") == []
     assert files.is_folder(f"{folder}/entered")
