@@ -7,6 +7,7 @@ import mmap
 import os
 import posixpath
 import stat
+from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from cvm.elf.elf import Elf
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 _MOST_LINKS = 40
+_PIECE, _MOST_PIECES = 64 << 10, 1 << 10
 
 
 class Identity(NamedTuple):
@@ -89,8 +91,12 @@ class Disk:
 
     def content(self, path: str) -> bytes:
         """Return all of a small file; raises OSError."""
-        with open(self._inside(path), "rb") as file:  # noqa: PTH123
-            return file.read(64 << 20)
+        # Without O_NONBLOCK a pipe by that name would be waited for.
+        descriptor = os.open(self._inside(path), os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
+        with open(descriptor, "rb") as file:  # noqa: PTH123
+            # In pieces: the kernel has no memory for a large read of what it makes up, as below /proc/sys.
+            pieces = iter(lambda: file.read(_PIECE), b"")
+            return b"".join(islice(pieces, _MOST_PIECES))
 
     def names(self, folder: str) -> Sequence[str]:
         """Return the names in a folder; none where there is none."""

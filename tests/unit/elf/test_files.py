@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import os
 
 import pytest
 
@@ -59,3 +60,13 @@ def test_a_file_is_read_once_by_whatever_path(image):
 )
 def test_tokens_are_replaced(text, expanded):
     assert expand(text, {"ORIGIN": "/here", "LIB": "lib64", "PLATFORM": ""}) == expanded
+
+
+def test_what_never_ends_is_read_to_a_limit_and_a_pipe_is_not_waited_for(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    files = Disk()
+    assert files.content(str(tmp_path / "pipe")) == b""
+    assert len(files.content("/dev/zero")) == 64 << 20
+    (tmp_path / "small").write_bytes(b"x" * 100_000)
+    assert files.content(str(tmp_path / "small")) == b"x" * 100_000
+    assert files.content("/proc/sys/kernel/osrelease").decode().strip() == os.uname().release
