@@ -96,3 +96,13 @@ class Elf:
         """Whether the loader would bind a reference by this name and version to this file."""
         text = os.fsencode(name)
         return self.symbols.defines(text, gnu_hash(text), None if version is None else os.fsencode(version))
+
+    def address(self, name: str) -> int | None:
+        """Return the address of a symbol that the file offers, None where it offers none of that name."""
+        text = os.fsencode(name)
+        return self.symbols.address(text, gnu_hash(text)) if self.tags else None
+
+    def at(self, address: int, size: int) -> bytes:
+        """Return bytes by their address, fewer where their segment ends."""
+        offset, left = self.image.place(address, "bytes")
+        return bytes(self.data[offset : offset + min(size, left)])

@@ -71,6 +71,13 @@ class Symbols:
         # A reference without a version takes the only versioned definition there is.
         return several == 1
 
+    def address(self, name: bytes, hashed: int) -> int | None:
+        """Return the address of what the file offers by a name (its GNU hash beside it), None for what it does not."""
+        for index in self._hash.candidates(name, hashed):
+            if self._is_named(index, name) and self._offers(index):
+                return self._fields(index)[4]
+        return None
+
     def undefined(self, referenced: Callable[[], int], *, everywhere: bool = False) -> Iterator[Undefined]:
         """Iterate over what the file wants from others; `everywhere` looks behind the hashed symbols too.
 

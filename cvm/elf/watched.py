@@ -19,6 +19,9 @@ Stamp = tuple[int, ...]
 
 _NOTHING: Stamp = ()
 
+# Of what the kernel makes up when it is asked, times and numbers mean nothing.
+_MADE_UP = ("/proc/", "/sys/", "/dev")
+
 
 class Watched(Disk):
     """A disk that notes each path that is asked for, and whether its content was."""
@@ -28,8 +31,9 @@ class Watched(Disk):
         self._read: dict[str, bool] = {}
 
     def stamps(self) -> dict[str, Stamp]:
-        """Return what is there now at every path that was asked for."""
-        return {path: _stamp(path, read=read) for path, read in self._read.items()}
+        """Return what is there now at every path that was asked for, but for those of the kernel's own file systems."""
+        real = ((path, read) for path, read in self._read.items() if not path.startswith(_MADE_UP))
+        return {path: _stamp(path, read=read) for path, read in real}
 
     def identity(self, path: str) -> Identity | int:
         """Note and answer; see `Files`."""

@@ -67,3 +67,10 @@ def test_the_time_of_a_change_counts_where_the_size_is_the_same(folder, stamps):
     path.write_text("new")
     os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns + 1))
     assert not unchanged(stamps)
+
+
+def test_what_the_kernel_makes_up_has_no_stamp():
+    files = Watched()
+    assert files.content("/proc/sys/kernel/osrelease")
+    assert files.names("/dev")
+    assert files.stamps() == {}
