@@ -9,7 +9,7 @@ from cvm.errors import UsageError
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-# Unless the active Python has CUDA libraries of its own; whatever it has; not at all.
+# Unless the active Python would load worse with them; whatever it loads; not at all.
 AUTO, ALWAYS, NEVER = "auto", "always", "never"
 RULES = (AUTO, ALWAYS, NEVER)
 

@@ -33,6 +33,7 @@ class PythonEnvironment(NamedTuple):
     """A Python as it would start: `executable` as it is called, `program` the file that the kernel runs.
 
     `distributions` are in the order of `search`; of several with one name the first is imported.
+    `unfollowed` are `.pth` files whose code, when run, adds editable packages that are in none of the folders.
     """
 
     executable: str
@@ -41,6 +42,7 @@ class PythonEnvironment(NamedTuple):
     version: tuple[int, int]
     search: tuple[SearchFolder, ...]
     distributions: tuple[Distribution, ...] = ()
+    unfollowed: tuple[str, ...] = ()
 
     def distribution(self, name: str) -> Distribution | None:
         """Return the distribution of a normalized name that an import would use."""
