@@ -50,6 +50,7 @@ class Consumer(NamedTuple):
     neither variable is set. `libraries` describes the CUDA libraries of both, by path. `elsewhere` names, for a library
     that is missing, files of that library that exist: of another major, or in folders that nobody searches.
     `cuda` is the CUDA version that it was built for, None for a build for the CPU only, "" where nothing tells.
+    `first_use_error` is what a person would see at the first use of CUDA, after an import that succeeds.
     """
 
     name: str
@@ -62,6 +63,7 @@ class Consumer(NamedTuple):
     elsewhere: Mapping[str, tuple[str, ...]]
     cuda: str | None = ""
     cudnn: CudnnVersions | None = None
+    first_use_error: str | None = None
 
     def __str__(self) -> str:
         return f"{self.name} {self.version}" if self.version else self.name

@@ -28,6 +28,7 @@ class Load(NamedTuple):
 
     `loaded` is everything in the process at the end, in the loader's order; `imported` is how many of those the import
     alone brought (the rest comes with the first use). `unknown` says what could not be followed, one sentence each.
+    `started` is what came of the program's own start, before any step.
     """
 
     steps: tuple[Step, ...]
@@ -35,6 +36,7 @@ class Load(NamedTuple):
     loaded: tuple[Loaded, ...]
     imported: int
     unknown: tuple[str, ...] = ()
+    started: Outcome | None = None
 
     @property
     def failed(self) -> Step | None:
@@ -42,3 +44,13 @@ class Load(NamedTuple):
         if self.error is None:
             return None
         return next((step for step in reversed(self.steps) if not step.outcome.ok and not step.handled), None)
+
+    @property
+    def seen(self) -> tuple[Loaded, ...]:
+        """Every file that was in the process at some time, also of loads that failed, each path once."""
+        outcomes = (*((self.started,) if self.started else ()), *(step.outcome for step in self.steps))
+        files = {one.path: one for one in self.loaded}
+        for outcome in outcomes:
+            for one in outcome.loaded:
+                files.setdefault(one.path, one)
+        return tuple(files.values())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from cvm.consumers.initialisers import opened_by
 from cvm.consumers.load import Load, Step
 from cvm.elf.process import Mode, Process
 
@@ -49,6 +50,7 @@ class Session:
         )
         self.steps: list[Step] = []
         self.unknown: list[str] = []
+        self.complaint: str | None = None
         self._imported: int | None = None
 
     def open(
@@ -63,21 +65,41 @@ class Session:
     ) -> Outcome:
         """Open a library as the consumer's code does at `source`, and note it; see `Process.dlopen`."""
         outcome = self.process.dlopen(name, mode, caller)
-        self.steps.append(Step(call, source, outcome, handled, first_use=self._imported is not None))
+        self._note(call, source, outcome, handled=handled)
+        if outcome.ok:
+            self._initialise(outcome)
         return outcome
+
+    def _note(self, call: str, source: str, outcome: Outcome, *, handled: bool) -> None:
+        self.steps.append(Step(call, source, outcome, handled, first_use=self._imported is not None))
+
+    def _initialise(self, outcome: Outcome) -> None:
+        """Open what the new files' initialisers do; without it they get along."""
+        for one, name in opened_by(outcome.loaded, self.world.files):
+            opened = self.process.dlopen(name, Mode.LAZY, one.path)
+            if opened.ok:
+                self._note(f'dlopen("{name}")', one.path, opened, handled=True)
 
     def cannot_tell(self, sentence: str) -> None:
         """Note what could not be followed."""
         if sentence not in self.unknown:
             self.unknown.append(sentence)
 
+    def complains(self, text: str | None) -> None:
+        """Note what a person sees when the import succeeds and the first use fails; the first text counts."""
+        self.complaint = self.complaint or text
+
     def import_ends(self) -> None:
         """Say that whatever is opened from here on is opened at the first use."""
         if self._imported is None:
             self._imported = len(self.process.loaded)
 
+    def import_goes_on(self) -> None:
+        """Take back `import_ends`: what follows is the import of another package in the same process."""
+        self._imported = None
+
     def result(self, error: str | None) -> Load:
         """Return what came of it all."""
         loaded = self.process.loaded
         imported = len(loaded) if self._imported is None else self._imported
-        return Load(tuple(self.steps), error, loaded, imported, tuple(self.unknown))
+        return Load(tuple(self.steps), error, loaded, imported, tuple(self.unknown), self.process.started)

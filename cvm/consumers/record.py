@@ -1,0 +1,71 @@
+"""The files of an installed distribution, as its record lists them."""
+
+from __future__ import annotations
+
+import csv
+import json
+import posixpath
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from cvm.core.packages import Distribution
+    from cvm.elf.files import Files
+
+
+def recorded(distribution: Distribution, files: Files, part: str = "") -> dict[str, int | None]:
+    """Return the files of a distribution whose recorded names hold a text: path -> size, None where it isn't recorded.
+
+    Empty for a distribution without a record: a development install, a distribution package.
+    """
+    if distribution.info.endswith(".json"):
+        return dict(_conda(distribution.info, files, part))
+    for name, read in (("RECORD", _wheel), ("installed-files.txt", _egg)):
+        try:
+            text = files.content(f"{distribution.info}/{name}").decode("utf-8", "surrogateescape")
+        except OSError:
+            continue
+        lines = [line for line in text.splitlines() if part in line]
+        return dict(read(distribution, lines))
+    return {}
+
+
+def libraries(distribution: Distribution, files: Files) -> dict[str, int | None]:
+    """Return the shared libraries and extension modules of a distribution, sorted by path."""
+    found = recorded(distribution, files, ".so")
+    named = {path: size for path, size in found.items() if _is_library(path.rpartition("/")[2])}
+    return dict(sorted(named.items()))
+
+
+def _is_library(name: str) -> bool:
+    stem, dot, version = name.partition(".so.")
+    return name.endswith(".so") or bool(dot and stem and version.replace(".", "").isdigit())
+
+
+def _wheel(distribution: Distribution, lines: list[str]) -> Iterator[tuple[str, int | None]]:
+    for row in csv.reader(lines):
+        if row:
+            size = row[2] if len(row) > 2 else ""
+            yield _joined(distribution.folder, row[0]), int(size) if size.isdigit() else None
+
+
+def _egg(distribution: Distribution, lines: list[str]) -> Iterator[tuple[str, int | None]]:
+    for line in lines:
+        yield _joined(distribution.info, line), None
+
+
+def _conda(info: str, files: Files, part: str) -> Iterator[tuple[str, int | None]]:
+    """Read a document of `conda-meta`, whose names count from the environment's root."""
+    try:
+        names = json.loads(files.content(info))["files"]
+    except (OSError, ValueError, KeyError, TypeError):
+        return
+    root = info.rpartition("/conda-meta/")[0]
+    for name in names:
+        if part in str(name):
+            yield _joined(root, str(name)), None
+
+
+def _joined(folder: str, name: str) -> str:
+    return posixpath.normpath(posixpath.join(folder, name))
