@@ -33,7 +33,8 @@ class PathElement(NamedTuple):
 class Case(NamedTuple):
     """One environment on one machine: its variables, its packages, its consumers, each loaded in the model.
 
-    `libcuda` is what came of opening libcuda.so.1 from the bare interpreter, None where that wasn't tried.
+    `libcuda` is what came of opening libcuda.so.1 from the bare interpreter, None where that wasn't tried, and
+    `libcuda_real` the file that it led to, without links.
     """
 
     variables: Mapping[str, str]
@@ -44,3 +45,4 @@ class Case(NamedTuple):
     shared: tuple[SharedFile, ...] = ()
     lost: tuple[LostFile, ...] = ()
     libcuda: Outcome | None = None
+    libcuda_real: str | None = None
