@@ -34,7 +34,7 @@ __cvm_complete() {
             __cvm_know "$path"
         fi
     done
-    if [[ $path == exec ]] && ((dashes)); then
+    if [[ $path == exec || $path == doctor ]] && ((dashes)); then
         __cvm_offer_command
     elif [[ $waits ]]; then
         current=${current#=}
@@ -89,7 +89,7 @@ __cvm_add() {
     done
 }
 
-# Behind `exec ... --` stands a command of its own: `dashes` says where.
+# Behind `exec ... --` and `doctor ... --` stands a command of its own: `dashes` says where.
 __cvm_offer_command() {
     if declare -F _command_offset >/dev/null; then
         _command_offset $((dashes + 1))
@@ -105,7 +105,7 @@ __cvm_know() { # COMMAND
     commands='' options='' arguments=''
     case $1 in
     '')
-        commands='install uninstall list list-remote verify use unuse local global current which exec env link prune cache init completions rehash manifest'
+        commands='install uninstall list list-remote verify use unuse local global current which exec env doctor link prune cache init completions rehash manifest'
         options='--version -q --quiet -h --help'
         ;;
     install)
@@ -156,6 +156,10 @@ __cvm_know() { # COMMAND
     env)
         options='--shell=bash,zsh,fish,sh --format=json,dotenv,dockerfile,github,modulefile --ld-library-path=auto,always,never -h --help'
         arguments=@selectable
+        ;;
+    doctor)
+        options='-q --quiet -v --verbose --fail-on=error,warning,unknown,never --root=@files --env= --json -h --help'
+        arguments=@files...
         ;;
     link)
         options='--force --json -h --help'

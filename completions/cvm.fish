@@ -55,16 +55,17 @@ function __cvm_offer # VALUE..., of which those with an `@` are to be looked up
         string match -r '^[A-Za-z0-9_-][A-Za-z0-9._+-]*$'
 end
 
-# Behind `exec ... --` stands a command of its own.
+# Behind `exec ... --` and `doctor ... --` stands a command of its own.
 function __cvm_offer_command
     set -l line (commandline -pc | string replace -r '^.*?\s--\s+' '' | string collect)
     complete -C "$line"
 end
 complete -c cvm -n '__cvm_at exec; and contains -- -- (commandline -opc)' -a '(__cvm_offer_command)'
+complete -c cvm -n '__cvm_at doctor; and contains -- -- (commandline -opc)' -a '(__cvm_offer_command)'
 
 # Made by scripts/refresh_completions, from here
 function __cvm_takes_value # OPTION
-    contains -- $argv[1] --component --format --from --ld-library-path --platform --profile --redist --shell --source --with --with-cudnn --with-nccl
+    contains -- $argv[1] --component --env --fail-on --format --from --ld-library-path --platform --profile --redist --root --shell --source --with --with-cudnn --with-nccl
 end
 complete -c cvm -f
 complete -c cvm -n "__cvm_at '' 0" -a install -d 'Install a toolkit, and companions such as cuDNN, side by side with the others.'
@@ -80,6 +81,7 @@ complete -c cvm -n "__cvm_at '' 0" -a current -d 'Say which toolchain is selecte
 complete -c cvm -n "__cvm_at '' 0" -a which -d 'Say where a CUDA tool is.'
 complete -c cvm -n "__cvm_at '' 0" -a exec -d 'Run a command with a toolchain.'
 complete -c cvm -n "__cvm_at '' 0" -a env -d 'Print the environment of a toolchain, for a shell, a Dockerfile, a module system.'
+complete -c cvm -n "__cvm_at '' 0" -a doctor -d 'Say whether CUDA programs here will load, and if not, what to do.'
 complete -c cvm -n "__cvm_at '' 0" -a link -d 'Adopt a toolkit that is already on this machine.'
 complete -c cvm -n "__cvm_at '' 0" -a prune -d 'Remove what no toolchain uses.'
 complete -c cvm -n "__cvm_at '' 0" -a cache -d 'Show or clear the download cache.'
@@ -143,6 +145,14 @@ complete -c cvm -n "__cvm_at 'env'" -l format -x -a 'json dotenv dockerfile gith
 complete -c cvm -n "__cvm_at 'env'" -l ld-library-path -x -a 'auto always never' -d 'Put the libraries on LD_LIBRARY_PATH: unless the active Python has its own (auto), always, never.'
 complete -c cvm -n "__cvm_at 'env'" -s h -l help -d 'Show this message and exit.'
 complete -c cvm -n "__cvm_at 'env' 1" -a '(__cvm_offer @selectable)'
+complete -c cvm -n "__cvm_at 'doctor'" -s q -l quiet -d 'Print nothing unless the verdict is one to fail on.'
+complete -c cvm -n "__cvm_at 'doctor'" -s v -l verbose -d 'Add every library and how it is found, step by step.'
+complete -c cvm -n "__cvm_at 'doctor'" -l fail-on -x -a 'error warning unknown never' -d 'The mildest verdict that exits with 1: of error, warning, unknown, ok.'
+complete -c cvm -n "__cvm_at 'doctor'" -l root -r -F -d 'Look at the system in this folder, such as an unpacked image.'
+complete -c cvm -n "__cvm_at 'doctor'" -l env -x -d 'A variable that the process would have: with --root there are no others.'
+complete -c cvm -n "__cvm_at 'doctor'" -l json -d 'Print one JSON document.'
+complete -c cvm -n "__cvm_at 'doctor'" -s h -l help -d 'Show this message and exit.'
+complete -c cvm -n "__cvm_at 'doctor'" -F
 complete -c cvm -n "__cvm_at 'link'" -l force -d 'Take the name over when it is linked already.'
 complete -c cvm -n "__cvm_at 'link'" -l json -d 'Print one JSON document.'
 complete -c cvm -n "__cvm_at 'link'" -s h -l help -d 'Show this message and exit.'

@@ -79,6 +79,11 @@ class Layout(NamedTuple):
         return self.cache_home or self.home / "cache"
 
     @property
+    def judgements(self) -> Path:
+        """Answers about environments, kept for as long as their files don't change."""
+        return self.cache / "judgements"
+
+    @property
     def locks(self) -> Path:
         """Kernel locks: freed when the process that holds one dies."""
         return self.home / "locks"

@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, NamedTuple
 
+from cvm.actions.weigh import weigh
 from cvm.core.environment import Activation, activated, activation, deactivated
-from cvm.core.library_rule import ALWAYS, NEVER, library_rule
+from cvm.core.library_rule import AUTO, NEVER, library_rule
 from cvm.core.names import SYSTEM, TOOLCHAIN
 from cvm.core.undo import UNDO
 from cvm.errors import NotInstalledError, UsageError
-from cvm.host.python import active_python, bundled_cuda
 from cvm.layout import toolchains_folder
 from cvm.prefix.folders import folders_of
 from cvm.resolved import resolve
@@ -54,12 +54,17 @@ def switch(
         raise UsageError(
             f"PATH can't hold {chosen.prefix}: it has a colon", hint="set CVM_HOME to a folder without one"
         )
-    left_out = _left_out(environment, rule or library_rule(environment))
+    folders = folders_of(chosen.prefix)
     name = None if follow else chosen.name
-    wanted = activation(name, folders_of(chosen.prefix), chosen.companions, libraries=left_out is None)
+    rule = rule or library_rule(environment)
+    wanted = activation(name, folders, chosen.companions, libraries=rule != NEVER)
     after = activated(environment, wanted, owned(layout))
+    left_out = weigh(after, folders.libraries, layout) if rule == AUTO else None
+    if left_out:
+        wanted = activation(name, folders, chosen.companions, libraries=False)
+        after = activated(environment, wanted, owned(layout))
     _refuse_long(after)
-    return Switched(after, wanted, (left_out,) if left_out else ())
+    return Switched(after, wanted, (_said(left_out),) if left_out else ())
 
 
 def unswitch(environment: Mapping[str, str], layout: Layout) -> dict[str, str]:
@@ -96,17 +101,5 @@ def _linked(environment: Mapping[str, str], layout: Layout) -> frozenset[str]:
     return frozenset((folders.prefix, folders.programs, folders.compiler or "", *folders.libraries, *folders.stubs))
 
 
-def _left_out(environment: Mapping[str, str], rule: str) -> str | None:
-    """Say why LD_LIBRARY_PATH stays as it is, or None where the toolchain's libraries go into it."""
-    if rule == ALWAYS:
-        return None
-    if rule == NEVER:
-        return ""
-    python = active_python(environment)
-    library = bundled_cuda(python, environment) if python else None
-    if library is None:
-        return None
-    return (
-        f"LD_LIBRARY_PATH stays as it is: {python} has CUDA libraries of its own, such as {library}, "
-        "which it would hide; --ld-library-path always insists"
-    )
+def _said(left_out: str) -> str:
+    return f"LD_LIBRARY_PATH stays as it is, for otherwise {left_out} (--ld-library-path always insists)"

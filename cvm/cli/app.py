@@ -34,6 +34,7 @@ COMMANDS = {
     "which": ("cvm.cli.which", "Say where a CUDA tool is."),
     "exec": ("cvm.cli.exec_command", "Run a command with a toolchain."),
     "env": ("cvm.cli.env", "Print the environment of a toolchain, for a shell, a Dockerfile, a module system."),
+    "doctor": ("cvm.cli.doctor", "Say whether CUDA programs here will load, and if not, what to do."),
     "link": ("cvm.cli.link", "Adopt a toolkit that is already on this machine."),
     "prune": ("cvm.cli.prune", "Remove what no toolchain uses."),
     "cache": ("cvm.cli.cache", "Show or clear the download cache."),
@@ -87,6 +88,7 @@ cvm keeps CUDA toolkits and cuDNN side by side, without root.
   cvm use 12.1                           this shell, at once
   cvm local 12.1                         this folder, from now on
   cvm list                               what is installed
+  cvm doctor                             will PyTorch load the right libraries?
 
 cvm --help names all commands, and cvm COMMAND --help explains one."""
 

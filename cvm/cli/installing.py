@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from cvm.actions.choose import choose
 from cvm.actions.copy import copy_tree, tree_name
 from cvm.actions.install import Tools, install, installed_as_planned, licenses
 from cvm.actions.planning import AUTO, InstallPlan, measure
 from cvm.actions.prepare import drop_damaged, prepare
+from cvm.actions.switch import switch
 from cvm.catalog import Catalog
 from cvm.cli.context import answer, human_size
 from cvm.cli.locking import hold
@@ -19,7 +21,7 @@ from cvm.cli.plans import describe, plan_lines
 from cvm.core.local import LocalArchives
 from cvm.core.platform import native_name, parse_platform
 from cvm.core.resolve import Choices
-from cvm.errors import UsageError
+from cvm.errors import CvmError, UsageError
 from cvm.prefix.receipt import read_receipt
 from cvm.settings import Settings
 from cvm.sources.local import local_archives
@@ -93,7 +95,16 @@ class Installer:
         with self._progress(plan) as draw:
             install(plan, self._catalog.products, replace(tools, on_event=draw), now())
         self._answer([f"installed {plan.plan.name} at {prefix}"])
+        self._foretell(plan)
         return self._describe(plan, "installed")
+
+    def _foretell(self, plan: InstallPlan) -> None:
+        """Tell what `use` would: better known now than in the middle of something."""
+        if plan.plan.platform == native_platform():
+            with suppress(CvmError):
+                chosen = choose(plan.plan.name, self._context.layout)
+                for note in switch(chosen, self._context.environment, self._context.layout, None).notes:
+                    self._context.talk(f"with `cvm use {chosen.name}` here, {note}")
 
     def _describe(self, plan: InstallPlan, status: str) -> dict[str, object]:
         return describe(plan, self._catalog, status, str(self._context.layout.toolchain(plan.plan.name)))

@@ -10,8 +10,10 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 
-def behind_shim(shim: Path, environment: Mapping[str, str]) -> Path | None:
+def behind_shim(shim: Path, environment: Mapping[str, str], folder: Path | None = None) -> Path | None:
     """Return the interpreter behind `…/shims/python3`; None for what is no such shim, or isn't plain.
+
+    `folder` is where it would be started, by default the current one.
 
     https://github.com/pyenv/pyenv#understanding-python-version-selection: PYENV_VERSION, the nearest
     `.python-version`, the file `version` in pyenv's root, else the system's.
@@ -19,7 +21,7 @@ def behind_shim(shim: Path, environment: Mapping[str, str]) -> Path | None:
     root = shim.parent.parent
     if shim.parent.name != "shims" or not (root / "versions").is_dir():
         return None
-    name = _selected(root, environment)
+    name = _selected(root, environment, folder)
     if name == "system":
         others = [folder for folder in environment.get("PATH", "").split(":") if folder and Path(folder) != shim.parent]
         found = which(shim.name, path=":".join(others))
@@ -29,20 +31,20 @@ def behind_shim(shim: Path, environment: Mapping[str, str]) -> Path | None:
     return interpreter if interpreter.is_file() else None
 
 
-def _selected(root: Path, environment: Mapping[str, str]) -> str:
+def _selected(root: Path, environment: Mapping[str, str], folder: Path | None) -> str:
     names = environment.get("PYENV_VERSION", "").split(":")
-    files = [*_upwards(), root / "version"]
+    files = [*_upwards(folder), root / "version"]
     while not names[0] and files:
         names = _words(files.pop(0))
     return names[0] or "system"
 
 
-def _upwards() -> list[Path]:
+def _upwards(folder: Path | None) -> list[Path]:
     try:
-        here = Path.cwd()
+        here = folder or Path.cwd()
     except OSError:
         return []
-    return [folder / ".python-version" for folder in (here, *here.parents)]
+    return [each / ".python-version" for each in (here, *here.parents)]
 
 
 def _words(path: Path) -> list[str]:

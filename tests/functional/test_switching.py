@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.fakes.toolkit import merged, nccl, script, write_tree
+from tests.fakes.torch import RUNTIME, make_torch
 from tests.functional import processes
 
 if TYPE_CHECKING:
@@ -132,19 +133,13 @@ def test_use_without_the_integration_says_how_to_get_it(ready: World) -> None:
     assert outcome.err.startswith("error: this shell does not know cvm yet")
 
 
-def test_a_python_with_cuda_keeps_its_libraries_unless_told_otherwise(ready: World, tmp_path: Path) -> None:
-    python = tmp_path / "venv/bin/python3"
-    library = tmp_path / "venv/lib/python3.11/site-packages/nvidia/cublas/lib/libcublas.so.12"
-    library.parent.mkdir(parents=True)
-    library.touch()
-    python.parent.mkdir()
-    python.write_bytes(b"\x7fELF")
-    python.chmod(0o755)
-    (tmp_path / "venv/pyvenv.cfg").touch()
+def test_a_torch_that_would_break_keeps_its_libraries_unless_told_otherwise(ready: World, tmp_path: Path) -> None:
+    python = make_torch(tmp_path / "venv")
     ready.monkeypatch.setenv("PATH", f"{python.parent}:{PATH}")
     outcome = ready.ok("use", "99.1")
     assert "LD_LIBRARY_PATH" not in outcome.out
-    assert f"LD_LIBRARY_PATH stays as it is: {python} has CUDA libraries of its own, such as {library}" in outcome.err
+    assert "LD_LIBRARY_PATH stays as it is, for otherwise torch 2.99.0 won't import: " in outcome.err
+    assert f"{RUNTIME} of cvm toolchain 99.1.1-cudnn99.8.9.25" in outcome.err
     assert "LD_LIBRARY_PATH=" in ready.ok("use", "99.1", "--ld-library-path", "always").out
     ready.monkeypatch.setenv("CVM_LD_LIBRARY_PATH", "always")
     assert "LD_LIBRARY_PATH=" in ready.ok("use", "99.1").out
@@ -155,6 +150,16 @@ def test_a_python_with_cuda_keeps_its_libraries_unless_told_otherwise(ready: Wor
         2,
         "error: CVM_LD_LIBRARY_PATH is perhaps\nhint: set it to one of auto, always, never\n",
     )
+
+
+def test_an_install_says_what_use_would(ready: World, tmp_path: Path) -> None:
+    python = make_torch(tmp_path / "venv")
+    ready.monkeypatch.setenv("PATH", f"{python.parent}:{PATH}")
+    told = ready.ok("install", "99.1.0", "--reinstall").err.splitlines()[-1]
+    assert told.startswith("with `cvm use 99.1.0` here, LD_LIBRARY_PATH stays as it is, for otherwise torch 2.99.0 ")
+    assert f"{told.partition(' here, ')[2]}\n" in ready.ok("use", "99.1.0").err
+    ready.monkeypatch.setenv("PATH", PATH)
+    assert "LD_LIBRARY_PATH" not in ready.ok("install", "99.1.0", "--reinstall").err
 
 
 def test_a_linked_toolkit_that_is_gone_is_named(ready: World, tmp_path: Path) -> None:

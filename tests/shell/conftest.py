@@ -23,6 +23,7 @@ from cvm.actions.integrate import integration
 from cvm.cli.app import main
 from cvm.layout import Layout
 from tests.fakes.toolkit import cudnn, merged, nccl, write_tree
+from tests.fakes.torch import make_torch, old_runtime
 from tests.shell.shells import SHELLS, Shell, interactive
 
 if TYPE_CHECKING:
@@ -286,16 +287,11 @@ def own_home(tmp_path: Path) -> World:
     return build(tmp_path / """it's "mine" $x""")
 
 
-def python_with_cuda(world: World, folder: Path) -> tuple[Path, Path]:
-    """Make a virtual environment that has a wheel of NVIDIA's, and return it and the library in it."""
-    venv = folder / "venv"
-    library = venv / "lib/python3.11/site-packages/nvidia/cublas/lib/libcublas.so.12"
-    library.parent.mkdir(parents=True)
-    library.touch()
-    (venv / "bin").mkdir()
-    (venv / "pyvenv.cfg").touch()
-    shutil.copy(world.bin / "python3", venv / "bin/python3")
-    return venv, library
+def python_with_torch(world: World, folder: Path) -> Path:
+    """Make a virtual environment whose torch can't load with the libraries of 99.1 and 99.10, and return it."""
+    for name in ("99.1", "99.10"):
+        old_runtime(world.toolchain(name))
+    return make_torch(folder / "venv").parent.parent
 
 
 def session(shell: Shell, world: World, tmp_path: Path) -> Session:

@@ -236,6 +236,7 @@ def test_values_of_choices(shell: Shell) -> None:
     assert shell.offers("cvm install --platform ") == sorted(INSTALLABLE)
     assert shell.offers("cvm init ") == ["bash", "fish", "sh", "zsh"]
     assert shell.offers("cvm completions z") == ["zsh"]
+    assert shell.offers("cvm doctor --fail-on ") == ["error", "never", "unknown", "warning"]
 
 
 def test_values_behind_an_equals_sign(shell: Shell) -> None:
@@ -331,12 +332,16 @@ def test_files(shell: Shell) -> None:
     assert [text.rstrip("/") for text in shell.offers("cvm install --from arch")] == ["archives"]
     assert [text.rstrip("/") for text in shell.offers("cvm link site arch")] == ["archives"]
     assert shell.offers("cvm link arch") == []
+    assert [text.rstrip("/") for text in shell.offers("cvm doctor arch")] == ["archives"]
+    assert [text.rstrip("/") for text in shell.offers("cvm doctor --root arch")] == ["archives"]
 
 
 def test_a_command_behind_dashes(shell: Shell) -> None:
     assert shell.offers("cvm exec 12.1 -- myt") == ["mytool"]
     assert shell.offers("cvm exec -- myt") == ["mytool"]
     assert shell.offers("cvm exec -- nonsense") == []
+    assert shell.offers("cvm doctor -- myt") == ["mytool"]
+    assert shell.offers("cvm doctor /venv --fail-on warning -- myt") == ["mytool"]
     assert "mytool" in shell.offers("cvm exec -- ")
     assert shell.offers("cvm exec 12.1 -- mytool --") == []
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.shell.conftest import Opened, Session, World, powerless, python_with_cuda, session
+from tests.shell.conftest import Opened, Session, World, powerless, python_with_torch, session
 from tests.shell.shells import BASH, FISH, ZSH, Shell, interactive
 
 if TYPE_CHECKING:
@@ -98,7 +98,7 @@ def test_the_global_default_is_active_and_nested_shells_start_nothing(
 
 
 def test_another_python_is_weighed_anew(here: Session, terminal: Opened) -> None:
-    venv, _ = python_with_cuda(here.world, here.folder)
+    venv = python_with_torch(here.world, here.folder)
     say = here.shell
     person = terminal(here)
     used = person.type("cvm use 99.10")
@@ -108,7 +108,7 @@ def test_another_python_is_weighed_anew(here: Session, terminal: Opened) -> None
     assert "LD_LIBRARY_PATH" not in within
     assert (within["CVM_TOOLCHAIN"], within["VIRTUAL_ENV"]) == ("99.10", str(venv))
     (line,) = person.told()
-    assert line.startswith("cvm: LD_LIBRARY_PATH stays as it is: ")
+    assert line.startswith("cvm: LD_LIBRARY_PATH stays as it is, for otherwise torch 2.99.0 won't import: ")
     assert person.starts() == ["use 99.10", "use --auto"]
     assert person.type("cd project", "true") == within
     assert person.starts() == []
@@ -182,7 +182,7 @@ def test_nothing_is_left_when_what_decided_goes(here: Session, own_home: World, 
 
 @pytest.mark.parametrize("rule", ["always", "never"])
 def test_what_a_person_insists_on_holds_whatever_python_is_active(here: Session, terminal: Opened, rule: str) -> None:
-    venv, _ = python_with_cuda(here.world, here.folder)
+    venv = python_with_torch(here.world, here.folder)
     say = here.shell
     person = terminal(here)
     used = person.type(f"cvm use --ld-library-path {rule} 99.10")

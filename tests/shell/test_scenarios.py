@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.shell.conftest import WHOLE, Session, World, build, powerless, python_with_cuda, session
+from tests.shell.conftest import WHOLE, Session, World, build, powerless, python_with_torch, session
 from tests.shell.shells import BASH, DASH, FISH, ZSH, Shell
 
 NVCC = "Cuda compilation tools, release {0}, V{0}.100\n".format
@@ -52,8 +52,8 @@ def test_use_activates(sh: Session) -> None:
     assert (done.err, done.code) == (f"{WHOLE} is in use\n", 0)
 
 
-def test_a_python_with_cuda_libraries_keeps_them_unless_told_otherwise(sh: Session) -> None:
-    venv, library = python_with_cuda(sh.world, sh.folder)
+def test_a_torch_that_would_break_keeps_its_libraries_unless_told_otherwise(sh: Session) -> None:
+    venv = python_with_torch(sh.world, sh.folder)
     say = sh.shell.say("LD_LIBRARY_PATH")
     done = sh.run(
         "cvm use 99.1 --ld-library-path=never", say, "echo .",
@@ -68,8 +68,9 @@ def test_a_python_with_cuda_libraries_keeps_them_unless_told_otherwise(sh: Sessi
     assert done.out == f".\n{one}.\n.\n{ten}.\n{one}.\nLD_LIBRARY_PATH=/mine\n"
     assert done.err == (
         "99.1 is in use\n99.1 is in use\n99.10 is in use\n"
-        f"LD_LIBRARY_PATH stays as it is: {venv}/bin/python3 has CUDA libraries of its own, such as {library}, "
-        "which it would hide; --ld-library-path always insists\n"
+        "LD_LIBRARY_PATH stays as it is, for otherwise torch 2.99.0 won't import: LD_LIBRARY_PATH puts libcudart.so.99 "
+        "of cvm toolchain 99.10 before that of nvidia-cuda-runtime-cu99 99.9.9, and it lacks cudaNewerThanTheToolkit "
+        "that _C.so needs (--ld-library-path always insists)\n"
         "99.10 is in use\n99.1 is in use\n99.1 is in use\n"
     )
 
@@ -492,7 +493,7 @@ def test_a_path_that_is_not_exported_keeps_what_it_has(posix: Session) -> None:
 
 
 def test_a_path_that_is_not_exported_says_which_python_is_active(posix: Session) -> None:
-    venv, _ = python_with_cuda(posix.world, posix.folder)
+    venv, _ = python_with_torch(posix.world, posix.folder)
     done = posix.run(
         f"PATH={posix.shell.quote(f'{posix.world.shims}:{venv}/bin:{posix.world.path}')}",
         HIDE_PATH.get(posix.shell, ":"),
