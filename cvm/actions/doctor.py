@@ -153,7 +153,7 @@ def _world(program: str, visit: Visit, python: PythonEnvironment | None) -> Worl
         runtime = read_runtime_of(program, visit.files)
     except (OSError, ElfError) as error:
         raise UsageError(f"`{program}` can't be read: {error}", hint=f"file {program}") from error
-    return World(visit.files, program, runtime, visit.variables, visit.folder, python)
+    return World(visit.files, program, runtime, visit.variables, visit.folder, python, {})
 
 
 def _active(visit: Visit) -> str:

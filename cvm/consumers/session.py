@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from cvm.core.packages import PythonEnvironment
+    from cvm.elf.binding import Lookups
     from cvm.elf.files import Files
     from cvm.elf.outcome import Outcome
     from cvm.elf.runtime import Runtime
@@ -21,7 +22,10 @@ LOADER_VARIABLES = ("LD_LIBRARY_PATH", "LD_PRELOAD")
 
 
 class World(NamedTuple):
-    """Where a consumer runs: files, the program that is started, the loader that it names, variables and folder."""
+    """Where a consumer runs: files, the program that is started, the loader that it names, variables and folder.
+
+    Sessions in one world share its `lookups`; None is for a world that has one session only.
+    """
 
     files: Files
     program: str
@@ -29,6 +33,7 @@ class World(NamedTuple):
     environment: Mapping[str, str]
     folder: str = "/"
     python: PythonEnvironment | None = None
+    lookups: Lookups | None = None
 
     @property
     def clean(self) -> World:
@@ -46,7 +51,12 @@ class Session:
     def __init__(self, world: World) -> None:
         self.world = world
         self.process = Process(
-            world.program, world.runtime, world.files, environment=world.environment, folder=world.folder
+            world.program,
+            world.runtime,
+            world.files,
+            environment=world.environment,
+            folder=world.folder,
+            lookups=world.lookups,
         )
         self.steps: list[Step] = []
         self.unknown: list[str] = []

@@ -11,6 +11,7 @@ from cvm.elf.outcome import Failure, Kind, MissingSymbol, MissingVersion, Refuse
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
+    from cvm.elf.elf import Elf
     from cvm.elf.mapped import Mapped
     from cvm.elf.symbols import Undefined
 
@@ -29,17 +30,38 @@ class VersionCheck(NamedTuple):
     printed: tuple[str, ...]
 
 
+# What came of lookups by file, what it is called, whether lazily, and the files looked in: of use to processes that
+# load the same, which is most of the work.
+Lookups = dict[tuple["Elf", str, bool, "tuple[Elf, ...]"], Unresolved]
+
+
 class Scope:
     """The files in which a load looks its symbols up."""
 
-    def __init__(self, providers: Sequence[Mapped], named: Callable[[str], Mapped | None]) -> None:
+    def __init__(
+        self, providers: Sequence[Mapped], named: Callable[[str], Mapped | None], lookups: Lookups | None = None
+    ) -> None:
         self.providers = tuple(one for one in dict.fromkeys(providers) if one.elf.tags)
         self.named = named
+        self._elves = tuple(one.elf for one in self.providers)
+        self._lookups = {} if lookups is None else lookups
+        # Whether it was asked what a name means: that depends on more than the files.
+        self._names_count = False
         # Who answered last for the library that a version is needed from: nearly always answers again.
         self._last: dict[bytes | None, Mapped] = {}
 
     def unresolved(self, mapped: Mapped, *, lazy: bool) -> Unresolved:
         """Return what a file misses, in the order of its relocations."""
+        key = mapped.elf, mapped.shown, lazy, self._elves
+        known = self._lookups.get(key)
+        if known is None:
+            self._names_count = False
+            known = self._look_up(mapped, lazy=lazy)
+            if not self._names_count:
+                self._lookups[key] = known
+        return known
+
+    def _look_up(self, mapped: Mapped, *, lazy: bool) -> Unresolved:
         missing: dict[int, MissingSymbol] = {}
         for wanted in mapped.elf.undefined:
             provider = None if wanted.weak else self._provider(wanted)
@@ -68,6 +90,7 @@ class Scope:
         """Whether the search comes to the library that should have the version, and that one lost all of them."""
         if wanted.file is None or one.elf.versions.symbols is not None:
             return False
+        self._names_count = True
         if self.named(os.fsdecode(wanted.file)) is not one:
             return False
         hashed = gnu_hash(wanted.name)

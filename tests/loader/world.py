@@ -13,7 +13,8 @@ import pytest
 from cvm.elf.files import Disk
 from cvm.elf.outcome import Kind
 from cvm.elf.process import Mode, Process
-from cvm.elf.runtime import Processor, read_runtime
+from cvm.elf.runtime import read_runtime
+from cvm.host.loader import read_processor
 
 DRIVER = Path(__file__).with_name("driver.c")
 CALLER = "#include <dlfcn.h>\nvoid *open_from(const char *name, int mode) { return dlopen(name, mode); }"
@@ -48,9 +49,7 @@ class Tools:
         run("gcc", "-rdynamic", str(self.driver), "-o", str(self.program))
         files = Disk()
         self.interpreter = files.elf(str(self.program)).interpreter
-        told = subprocess.run([self.interpreter, "--help"], capture_output=True, text=True, check=False).stdout
-        levels = re.findall(r"x86-64-v([234]) \(supported", told)
-        self.runtime = read_runtime(files, self.interpreter, Processor(max(map(int, levels), default=1)))
+        self.runtime = read_runtime(files, self.interpreter, read_processor())
 
 
 class World:
