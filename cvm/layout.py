@@ -81,7 +81,7 @@ class Layout(NamedTuple):
     @property
     def judgements(self) -> Path:
         """Answers about environments, kept for as long as their files don't change."""
-        return self.cache / "judgements"
+        return self.home / "judgements"
 
     @property
     def locks(self) -> Path:

@@ -128,7 +128,7 @@ def test_the_oldest_answers_go(known: Weighing) -> None:
     assert kept.recall(folder / "69.json") == kept.Answer(None)
 
 
-def test_a_cache_that_is_a_file_keeps_nothing(weighing: Weighing) -> None:
-    weighing.layout.cache.parent.mkdir(parents=True)
-    weighing.layout.cache.write_text("")
+def test_a_file_in_the_place_of_the_folder_keeps_nothing(weighing: Weighing) -> None:
+    weighing.layout.home.mkdir(parents=True)
+    weighing.layout.judgements.write_text("")
     assert weighing.weigh()

@@ -493,7 +493,7 @@ def test_a_path_that_is_not_exported_keeps_what_it_has(posix: Session) -> None:
 
 
 def test_a_path_that_is_not_exported_says_which_python_is_active(posix: Session) -> None:
-    venv, _ = python_with_torch(posix.world, posix.folder)
+    venv = python_with_torch(posix.world, posix.folder)
     done = posix.run(
         f"PATH={posix.shell.quote(f'{posix.world.shims}:{venv}/bin:{posix.world.path}')}",
         HIDE_PATH.get(posix.shell, ":"),
