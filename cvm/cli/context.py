@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from cvm.cli.output import answer, answer_json
+from cvm.cli.output import answer, answer_json, spelt
 from cvm.core.size import human_size
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ class Context:
         """Tell the person something: on stderr, since stdout is the answer."""
         if not self.quiet:
             with suppress(OSError):
-                click.echo(text, err=True)
+                click.echo(spelt(text), err=True)
 
     @property
     def moves(self) -> bool:

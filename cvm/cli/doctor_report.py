@@ -9,6 +9,7 @@ import click
 from cvm.cli.doctor_findings import finding_lines, followers
 from cvm.cli.doctor_headline import headline
 from cvm.cli.doctor_tree import consumer_lines
+from cvm.cli.output import spelt
 from cvm.doctor.finding import ERROR, NOTE, WARNING
 
 if TYPE_CHECKING:
@@ -34,7 +35,7 @@ class Line(NamedTuple):
 
     def shown(self, paint: Paint) -> str:
         """Return the line as it is printed; control characters, as a file's name may have them, are spelt out."""
-        text = "".join(one if one >= " " and one != "\x7f" else f"\\x{ord(one):02x}" for one in self.text)
+        text = spelt(self.text).replace("\n", "\\x0a").replace("\t", "\\x09")
         return f"{paint(self.label, _COLOURS[self.kind])} {text}" if self.label else text
 
 

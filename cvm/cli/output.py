@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import sys
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
@@ -16,6 +17,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 SCHEMA = 1
+
+# Control characters of both kinds, marks that turn the direction of writing, and halves of characters.
+_STEERING = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udc9f\udd00-\udfff]")
 
 
 class ReaderGoneError(CvmError):
@@ -35,6 +39,17 @@ def answer(text: str) -> None:
         raise DiskError(f"stdout can't be written: {str(error.strerror).lower()}", hint="write it elsewhere") from error
 
 
+def spelt(text: str) -> str:
+    """Spell out what would steer a terminal, as a file's name may, or what can't be written at all; lines stay."""
+    return _STEERING.sub(lambda found: _spelt(ord(found[0])), text)
+
+
+def _spelt(code: int) -> str:
+    # A byte that is no text: Python puts it there.
+    code = code - 0xDC00 if 0xDC80 <= code <= 0xDCFF else code
+    return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}"
+
+
 def answer_json(command: str, **data: Any) -> None:
     """Print the one JSON document of a command; `cvm/schemas/<command>.json` describes it."""
     answer(json.dumps({"schema": SCHEMA, "command": command, "status": "ok", **data}, indent=2))
@@ -49,7 +64,7 @@ def complain(label: str, text: str, color: str, environment: Mapping[str, str]) 
     """Print one line on stderr; the label is coloured on a terminal that wants it."""
     plain = bool(environment.get("NO_COLOR")) or environment.get("TERM") == "dumb"
     with suppress(OSError):
-        click.echo(f"{label if plain else click.style(label, fg=color, bold=True)} {text}", err=True)
+        click.echo(f"{label if plain else click.style(label, fg=color, bold=True)} {spelt(text)}", err=True)
 
 
 def leave_stdout() -> None:

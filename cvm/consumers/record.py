@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import posixpath
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -44,10 +45,11 @@ def _is_library(name: str) -> bool:
 
 
 def _wheel(distribution: Distribution, lines: list[str]) -> Iterator[tuple[str, int | None]]:
-    for row in csv.reader(lines):
-        if row:
-            size = row[2] if len(row) > 2 else ""
-            yield _joined(distribution.folder, row[0]), int(size) if size.isdigit() else None
+    for line in lines:
+        # Line by line: a damaged one spoils no other.
+        with suppress(csv.Error, ValueError):
+            name, _, size, *_ = *next(csv.reader([line])), "", ""
+            yield _joined(distribution.folder, name), int(size) if size else None
 
 
 def _egg(distribution: Distribution, lines: list[str]) -> Iterator[tuple[str, int | None]]:

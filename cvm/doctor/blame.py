@@ -99,6 +99,8 @@ def bringer(one: Loaded) -> str:
         return one.found.preload
     if one.found.rule in (Rule.ENVIRONMENT, Rule.CACHE):
         return "ld.so.cache" if one.found.rule is Rule.CACHE else "LD_LIBRARY_PATH"
+    if one.found.rule is Rule.PATH:
+        return "its path"
     return f"the {one.found!s}" if one.found.rule is Rule.DEFAULT else str(one.found)
 
 

@@ -47,8 +47,8 @@ class Scope:
         self._lookups = {} if lookups is None else lookups
         # Whether it was asked what a name means: that depends on more than the files.
         self._names_count = False
-        # Who answered last for the library that a version is needed from: nearly always answers again.
-        self._last: dict[bytes | None, Mapped] = {}
+        # For each library that versions are needed from, who answered last is asked first: it nearly always answers.
+        self._recent: dict[bytes | None, list[Mapped]] = {}
 
     def unresolved(self, mapped: Mapped, *, lazy: bool) -> Unresolved:
         """Return what a file misses, in the order of its relocations."""
@@ -77,12 +77,13 @@ class Scope:
     def _provider(self, wanted: Undefined) -> Mapped | None:
         """Return a file that defines the symbol, not always the one that the loader would bind to."""
         hashed = gnu_hash(wanted.name)
-        last = self._last.get(wanted.file)
-        if last is not None and _offers(last, wanted, hashed):
-            return last
-        for one in self.providers:
-            if one is not last and _offers(one, wanted, hashed):
-                self._last[wanted.file] = one
+        recent = self._recent.get(wanted.file)
+        if recent is None:
+            recent = self._recent[wanted.file] = list(self.providers)
+        for place, one in enumerate(recent):
+            if _offers(one, wanted, hashed):
+                if place:
+                    recent.insert(0, recent.pop(place))
                 return one
         return None
 

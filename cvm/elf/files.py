@@ -78,8 +78,7 @@ class Disk:
 
     def elf(self, path: str) -> Elf:
         """Return a file's bytes to read parts of; raises OSError."""
-        inside = self._inside(path)
-        descriptor = os.open(inside, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
+        descriptor = self._open(path)
         try:
             found = os.fstat(descriptor)
             key = Identity(found.st_dev, found.st_ino)
@@ -91,9 +90,7 @@ class Disk:
 
     def content(self, path: str) -> bytes:
         """Return all of a small file; raises OSError."""
-        # Without O_NONBLOCK a pipe by that name would be waited for.
-        descriptor = os.open(self._inside(path), os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
-        with open(descriptor, "rb") as file:  # noqa: PTH123
+        with open(self._open(path), "rb") as file:  # noqa: PTH123
             # In pieces: the kernel has no memory for a large read of what it makes up, as below /proc/sys.
             pieces = iter(lambda: file.read(_PIECE), b"")
             return b"".join(islice(pieces, _MOST_PIECES))
@@ -102,19 +99,28 @@ class Disk:
         """Return the names in a folder; none where there is none."""
         try:
             return os.listdir(self._inside(folder))  # noqa: PTH208
-        except OSError:
+        except (OSError, ValueError):
             return ()
 
     def real(self, path: str) -> str:
         """Return the path without symbolic links, as a program in there would see it."""
-        if not self.root:
-            return os.path.realpath(path)
-        return self._inside(path)[len(self.root) :] or "/"
+        try:
+            return self._followed(path)[len(self.root) :] or "/" if self.root else os.path.realpath(path)
+        except (OSError, ValueError):
+            # Links that lead in a circle, and names that no file can have.
+            return path
+
+    def _open(self, path: str) -> int:
+        try:
+            # Without O_NONBLOCK a pipe by that name would be waited for.
+            return os.open(self._inside(path), os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
+        except ValueError as error:
+            raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), path) from error
 
     def _is_folder(self, path: str) -> bool:
         try:
             return os.path.isdir(self._inside(path))  # noqa: PTH112
-        except OSError:
+        except (OSError, ValueError):
             return False
 
     def _inside(self, path: str) -> str:
@@ -146,7 +152,7 @@ class Disk:
 def _link(path: str) -> str | None:
     try:
         return os.readlink(path)  # noqa: PTH115
-    except OSError:
+    except (OSError, ValueError):
         return None
 
 

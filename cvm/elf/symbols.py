@@ -14,6 +14,9 @@ if TYPE_CHECKING:
     from cvm.elf.image import Image
     from cvm.elf.versions import Versions
 
+    # Name, info, visibility, section and value of a symbol.
+    Fields = tuple[int, int, int, int, int]
+
 WEAK = 2
 _LOCAL = 0
 _TLS = 6
@@ -63,7 +66,8 @@ class Symbols:
         """Whether the loader would bind a reference by this name (its GNU hash beside it) and version to this file."""
         several = 0
         for index in self._hash.candidates(name, hashed):
-            if self._is_named(index, name) and self._offers(index):
+            fields = self._fields(index)
+            if self._is_named(fields, name) and _offers(fields):
                 fit = self._fit(index, version, hidden=hidden)
                 if fit:
                     return True
@@ -74,8 +78,9 @@ class Symbols:
     def address(self, name: bytes, hashed: int) -> int | None:
         """Return the address of what the file offers by a name (its GNU hash beside it), None for what it does not."""
         for index in self._hash.candidates(name, hashed):
-            if self._is_named(index, name) and self._offers(index):
-                return self._fields(index)[4]
+            fields = self._fields(index)
+            if self._is_named(fields, name) and _offers(fields):
+                return fields[4]
         return None
 
     def undefined(self, referenced: Callable[[], int], *, everywhere: bool = False) -> Iterator[Undefined]:
@@ -96,7 +101,7 @@ class Symbols:
         """Iterate over what the file offers: reads the whole table."""
         numbers = self.versions.symbols
         for index, name, info, _, _, _ in self._entries(1, self._hash.size()):
-            if self._offers(index):
+            if _offers(self._fields(index)):
                 shown = not (numbers is not None and numbers[index] & HIDDEN)
                 yield Defined(index, name, self.version(index)[0], shown, info >> 4 == WEAK, info & 15)
 
@@ -114,7 +119,7 @@ class Symbols:
         """Return a symbol's name."""
         return self.image.text(self._strings + self._fields(index)[0], self._strings_end, "name of a symbol")
 
-    def _fields(self, index: int) -> tuple[int, int, int, int, int]:
+    def _fields(self, index: int) -> Fields:
         """Return name, info, visibility, section and value of a symbol."""
         size = self._record.size
         if not 0 <= index < self._left // size:
@@ -134,17 +139,9 @@ class Symbols:
             name, info, other, section, value, *_ = fields if size == 24 else _reordered(fields)
             yield index, text(strings + name, strings_end, "name of a symbol"), info, other, section, value
 
-    def _is_named(self, index: int, name: bytes) -> bool:
-        start = self._strings + self._fields(index)[0]
+    def _is_named(self, fields: Fields, name: bytes) -> bool:
+        start = self._strings + fields[0]
         return start < self._strings_end and self._data[start : start + len(name) + 1] == name + b"\0"
-
-    def _offers(self, index: int) -> bool:
-        """Whether a symbol can be bound to at all, as glibc's check_match and its callers see it."""
-        _, info, other, section, value = self._fields(index)
-        kind = info & 15
-        if section == 0 or (value == 0 and section != _ABSOLUTE and kind != _TLS):
-            return False
-        return kind in _TYPES and info >> 4 in _BINDINGS and other & 3 not in _LOCAL_VISIBILITY
 
     def _fit(self, index: int, version: bytes | None, *, hidden: bool) -> bool | None:
         """Whether a definition's version answers a reference; None for one that fits only if it is the only one."""
@@ -162,7 +159,16 @@ class Symbols:
         return not (hidden or number & HIDDEN)
 
 
-def _reordered(fields: tuple[int, ...]) -> tuple[int, int, int, int, int]:
+def _offers(fields: Fields) -> bool:
+    """Whether a symbol can be bound to at all, as glibc's check_match and its callers see it."""
+    _, info, other, section, value = fields
+    kind = info & 15
+    if section == 0 or (value == 0 and section != _ABSOLUTE and kind != _TLS):
+        return False
+    return kind in _TYPES and info >> 4 in _BINDINGS and other & 3 not in _LOCAL_VISIBILITY
+
+
+def _reordered(fields: tuple[int, ...]) -> Fields:
     """Put the fields of a 32-bit symbol in the order of a 64-bit one."""
     name, value, _, info, other, section = fields
     return name, info, other, section, value

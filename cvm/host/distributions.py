@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 _FIELD = re.compile(rb"^(name|version|requires-dist)[ \t]*:[ \t]*(.*?)[ \t\r]*$", re.IGNORECASE | re.MULTILINE)
 _BLANK_LINE = re.compile(rb"\r?\n\r?\n")
+_MOST = 1 << 20  # of a METADATA file are looked at
+_LONGEST = 100  # that a name or version is
 _SEPARATORS = re.compile(r"[-_.]+")
 
 # Where the metadata is, by how the name of a folder ends.
@@ -59,16 +61,16 @@ def _read(folder: str, info: str, files: Files) -> Iterator[Distribution]:
     header = content[: end.start()] if end else content
     fields = [(key.lower(), os.fsdecode(value)) for key, value in _FIELD.findall(header)]
     single = dict(reversed(fields))
-    name = single.get(b"name")
-    if name:
+    name, version = single.get(b"name"), single.get(b"version", "")
+    if name and max(len(name), len(version)) <= _LONGEST:
         requires = tuple(value for key, value in fields if key == b"requires-dist")
-        yield Distribution(normalized(name), single.get(b"version", ""), folder, info, requires)
+        yield Distribution(normalized(name), version, folder, info, requires)
 
 
 def _content(info: str, files: Files) -> bytes:
     for name in _METADATA[posixpath.splitext(info)[1]]:
         try:
-            return files.content(posixpath.join(info, name) if name else info)
+            return files.content(posixpath.join(info, name) if name else info)[:_MOST]
         except OSError:
             continue
     return b""

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from cvm.consumers.script.methods import call_method, error_attribute, has_method
+from cvm.consumers.script.core import ELEMENTS
+from cvm.consumers.script.methods import call_method, error_attribute, has_method, looks_through
 from cvm.consumers.script.operators import MOST, pure
 from cvm.consumers.script.signals import Opaque, Thrown
 from cvm.consumers.script.statements import Statements
@@ -28,7 +29,7 @@ from cvm.consumers.script.values import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from cvm.consumers.script.values import Value
 
@@ -83,7 +84,12 @@ class Attributes(Statements):
             return Native(name, lambda arguments, named: self._extend(value, arguments, named))
         if not has_method(value, name):
             return self._class_method(value, name)
-        return Native(name, lambda arguments, named: call_method(value, name, [*map(self.listed, arguments)], named))
+        return Native(name, lambda arguments, named: self._call_method(value, name, arguments, named))
+
+    def _call_method(self, value: Value, name: str, arguments: list[Value], named: dict[str, Value]) -> Value:
+        if looks_through(value, name):
+            self.charge(value)
+        return call_method(value, name, [*map(self.listed, arguments)], named)
 
     def _class_method(self, value: Value, name: str) -> Value:
         if name == "fromkeys" and value is dict:
@@ -105,9 +111,9 @@ class Attributes(Statements):
                     pairs = one if isinstance(one, dict) else pure(dict, self.listed(one))
                     value.update(pairs if isinstance(pairs, dict) else {})
                 elif isinstance(value, list):
-                    value.extend(self.iterate(one))
+                    value.extend([*self.iterate(one)])
                 elif isinstance(value, set):
-                    value.update(self.iterate(one))
+                    value.update([*self.iterate(one)])
             except (Opaque, TypeError):
                 return Unknown
         if isinstance(value, dict):
@@ -150,15 +156,21 @@ class Attributes(Statements):
         if isinstance(value, range) and len(value) > MOST:
             raise Opaque
         if isinstance(value, TextFile):
-            yield from value.lines
+            yield from self._each_spent(value.lines)
         elif isinstance(value, (str, bytes, list, tuple, dict, set, frozenset, range)) or hasattr(value, "__next__"):
-            yield from value  # type: ignore[misc]
+            yield from self._each_spent(value)  # type: ignore[arg-type]
         elif type(value) in _VIEWS:
-            yield from list(value)  # type: ignore[call-overload]
+            yield from self._each_spent(list(value))  # type: ignore[call-overload]
         elif plain(value):
             raise Thrown(TypeError(f"'{type(value).__name__}' object is not iterable"))
         else:
             raise Opaque
+
+    def _each_spent(self, values: Iterable[Value]) -> Iterator[Value]:
+        for number, one in enumerate(values):
+            if number % ELEMENTS == ELEMENTS - 1:
+                self.spend()
+            yield one
 
     def subscript(self, value: Value, key: Value) -> Value:
         """Return the value of a subscript that isn't Python's own."""

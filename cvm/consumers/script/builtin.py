@@ -6,7 +6,7 @@ import ast
 import builtins as python
 from typing import TYPE_CHECKING
 
-from cvm.consumers.script.operators import MOST, binary, pure
+from cvm.consumers.script.operators import MOST, pure
 from cvm.consumers.script.signals import Opaque, Thrown
 from cvm.consumers.script.values import (
     Class,
@@ -215,7 +215,8 @@ class _Functions:
         total: Value = arguments[1] if len(arguments) > 1 else 0
         try:
             for one in self.run.iterate(arguments[0]):
-                total = binary(ast.Add, total, one)
+                self.run.spend()
+                total = self.run.operated(ast.Add, total, one)
         except Opaque:
             return Unknown
         return total
@@ -229,7 +230,7 @@ class _Functions:
 
 
 def _derives(kind: Class, other: Value) -> bool:
-    return kind is other or any(_derives(base, other) for base in kind.bases)
+    return any(one is other for one in kind.line)
 
 
 def path_text(value: Value) -> Value:

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from cvm.consumers.script.signals import Signal
     from cvm.consumers.script.values import Value
 
+_LONGEST_LINE = 50
 _TYPES = (str, int, float, bool, list, dict, tuple, set, frozenset, bytes, object, type)
 
 
@@ -60,6 +61,12 @@ class Calls(Attributes):
     def call(self, function: Value, arguments: list[Value], named: dict[str, Value]) -> Value:
         """Call a value; Unknown where it isn't known what that does; raises Thrown, Exhausted."""
         self.spend()
+        self.charge(*arguments, *named.values())
+        result = self._called(function, arguments, named)
+        self.charge(result)
+        return result
+
+    def _called(self, function: Value, arguments: list[Value], named: dict[str, Value]) -> Value:
         caller = self._callers.get(type(function))
         if caller is not None:
             return caller(function, arguments, named)
@@ -269,7 +276,8 @@ def _returned(left: Signal | None, scope: Scope) -> Value:
 
 
 def _exception_class(name: str, module: str, base: type[BaseException]) -> type:
-    return type(name, (base,), {"__module__": module})
+    # Python takes time for every base of a base.
+    return base if len(base.__mro__) > _LONGEST_LINE else type(name, (base,), {"__module__": module})
 
 
 def _own_functions(made: Class) -> None:

@@ -7,7 +7,7 @@ from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING
 
 from cvm.consumers.script.signals import Exhausted, Thrown
-from cvm.consumers.script.values import Deferred, Unknown
+from cvm.consumers.script.values import Deferred, Unknown, weight
 
 if TYPE_CHECKING:
     import ast
@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 _STEPS = 60_000
 _DEPTH = 40
+ELEMENTS = 50  # of a list take about as long as a step
+_LIGHT = frozenset({int, bool, float, type(None), type(Unknown)})
 
 
 class Core(ABC):
@@ -77,6 +79,12 @@ class Core(ABC):
         self.steps += steps
         if self.steps > _STEPS:
             raise Exhausted
+
+    def charge(self, *values: Value) -> None:
+        """Count the work and the memory that large values take; raises Exhausted."""
+        for value in values:
+            if type(value) not in _LIGHT:
+                self.spend(weight(value, (_STEPS - self.steps + 1) * ELEMENTS) // ELEMENTS)
 
     def enter(self) -> None:
         """Go a call deeper; raises Exhausted."""

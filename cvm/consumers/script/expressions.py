@@ -112,7 +112,14 @@ class Expressions(Core):
             return left / right
         if isinstance(node.op, ast.Mod) and isinstance(left, str) and not plain(right):
             return Unknown
-        return binary(type(node.op), left, right)
+        return self.operated(type(node.op), left, right)
+
+    def operated(self, kind: type[ast.operator], left: Value, right: Value) -> Value:
+        """Return the value of `left kind right`."""
+        self.charge(left, right)
+        result = binary(kind, left, right)
+        self.charge(result)
+        return result
 
     def _unary(self, node: ast.UnaryOp, scope: Scope) -> Value:
         value = self.evaluate(node.operand, scope)
@@ -159,6 +166,7 @@ class Expressions(Core):
                 found = truth(self.call(right.names.get("__contains__", Unknown), [left], {}))
                 return Unknown if found is None else found is isinstance(kind, ast.In)
             right = self.listed(right)
+        self.charge(left, right)
         return compare(type(kind), left, right)
 
     def listed(self, value: Value) -> Value:
@@ -186,11 +194,13 @@ class Expressions(Core):
         parts = [self.evaluate(part, scope) for part in node.values]
         if not all(isinstance(part, str) for part in parts):
             return Unknown
+        self.charge(*parts)
         return bounded("".join(part for part in parts if isinstance(part, str)))
 
     def _formatted(self, node: ast.FormattedValue, scope: Scope) -> Value:
         value = self.evaluate(node.value, scope)
         form = self.evaluate(node.format_spec, scope) if node.format_spec else ""
+        self.charge(value)
         if not plain(value) or not isinstance(form, str) or not spec_is_small(form):
             return Unknown
         return pure(format, _converted(value, node.conversion), form)
@@ -207,6 +217,7 @@ class Expressions(Core):
                     return None
             else:
                 found.append(self.evaluate(node, scope))
+        self.charge(found)
         return found
 
     def _list(self, node: ast.List, scope: Scope) -> Value:
@@ -235,6 +246,7 @@ class Expressions(Core):
 
     def store(self, container: Value, key: Value, value: Value) -> None:
         """Follow `container[key] = value`; an unknown key stands for any that the container may have by now."""
+        self.charge(key, value)
         if not plain(key):
             key = value = Unknown
         if isinstance(container, dict) or (isinstance(container, list) and key is not Unknown):
@@ -245,11 +257,15 @@ class Expressions(Core):
 
     def _subscript(self, node: ast.Subscript, scope: Scope) -> Value:
         value, key = self.evaluate(node.value, scope), self.evaluate(node.slice, scope)
+        self.charge(key)
         if key is Unknown or not isinstance(value, (str, bytes, list, tuple, dict, range)):
             return self.subscript(value, key)
         if not plain(key) or (isinstance(value, dict) and Unknown in value and key not in value):
             return Unknown
-        return pure(lambda: value[key])  # type: ignore[index, call-overload]
+        found = pure(lambda: value[key])  # type: ignore[index, call-overload]
+        if isinstance(key, slice):
+            self.charge(found)
+        return found
 
     def subscript(self, value: Value, key: Value) -> Value:
         """Return the value of a subscript that isn't Python's own."""
@@ -257,6 +273,7 @@ class Expressions(Core):
 
     def _slice(self, node: ast.Slice, scope: Scope) -> Value:
         parts = [None if part is None else self.evaluate(part, scope) for part in (node.lower, node.upper, node.step)]
+        self.charge(*parts)
         return slice(*parts) if all(map(plain, parts)) else Unknown
 
     # -- functions and comprehensions

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from cvm.consumers.script.operators import MOST, form_is_small, pure
+from cvm.consumers.script.operators import MOST, form_is_small, pure, repeats_too_much
 from cvm.consumers.script.signals import Thrown
 from cvm.consumers.script.values import Unknown, plain
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from cvm.consumers.script.values import Value
 
@@ -79,6 +79,8 @@ _MOVING: Mapping[type, frozenset[str]] = {
     set: frozenset({"add", "discard", "pop", "copy", "clear", "union", "intersection", "difference", "update"}),
 }
 _ATTRIBUTES = frozenset({"args", "errno", "strerror", "filename", "name", "path", "msg", "__cause__", "__context__"})
+# Those that take time in proportion.
+_CODECS = frozenset({"utf-8", "utf8", "ascii", "latin-1", "latin1", "utf-16", "utf-32"})
 _PADDING = frozenset({"center", "ljust", "rjust", "zfill", "expandtabs"})
 
 
@@ -86,6 +88,11 @@ def has_method(value: Value, name: str) -> bool:
     """Whether a value has a method that is modelled."""
     kind = type(value)
     return name in _PURE.get(kind, ()) or name in _MOVING.get(kind, ())
+
+
+def looks_through(value: Value, name: str) -> bool:
+    """Whether a method may look at all of its value, rather than at one element."""
+    return name in _PURE.get(type(value), ())
 
 
 def call_method(value: Value, name: str, arguments: list[Value], named: dict[str, Value]) -> Value:
@@ -127,15 +134,22 @@ def _vague(value: Value, key: Value) -> bool:
 def _grows(value: Value, name: str, arguments: list[Value]) -> bool:
     """Whether a result could be too large to be made."""
     if name in _PADDING:
-        return any(isinstance(one, int) and one > MOST for one in arguments)
+        times = _length(value) if name == "expandtabs" else 1
+        return any(isinstance(one, int) and one * times > MOST for one in arguments)
     if name == "format" and isinstance(value, str):
-        return not form_is_small(value)
+        return not form_is_small(value) or repeats_too_much(value.count("{"), arguments)
     if name == "join":
-        parts = arguments[0] if arguments and isinstance(arguments[0], (list, tuple)) else ()
-        return sum(map(_length, parts)) + len(parts) * _length(value) > MOST
+        parts = arguments[0] if arguments and plain(arguments[0]) else ()
+        return sum(map(_length, _each(parts))) + _length(parts) * _length(value) > MOST
     if name == "replace":
-        return _length(value) * max(map(_length, arguments), default=0) > MOST * 16
+        return (_length(value) + 1) * max(map(_length, arguments), default=0) > MOST
+    if name in ("encode", "decode"):
+        return any(str(one).lower() not in _CODECS for one in arguments[:1])
     return False
+
+
+def _each(parts: Value) -> Iterable[Value]:
+    return parts if isinstance(parts, (str, bytes, list, tuple, dict, set, frozenset)) else ()
 
 
 def _length(value: Value) -> int:

@@ -8,15 +8,16 @@ import re
 from typing import TYPE_CHECKING
 
 from cvm.consumers.script.signals import Thrown
-from cvm.consumers.script.values import Unknown, VersionInfo, plain
+from cvm.consumers.script.values import Unknown, VersionInfo, plain, weight
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
     from cvm.consumers.script.values import Value
 
 MOST = 1 << 20  # the longest text or list, and the largest count
 _BITS = 4096
+_CHARACTERS = 10  # of a text stand for an element of a list
 _WIDE = re.compile(r"\d{4}")
 _WIDE_BRACES = re.compile(r"\{[^{}]*(?:\{|\d{4})")
 _WIDE_PERCENT = re.compile(r"%(?:\([^)]*\))?[-+ #.\d]*(?:\*|\d{4})")
@@ -82,7 +83,10 @@ def binary(kind: type[ast.operator], left: Value, right: Value) -> Value:
 
 def _small(kind: type[ast.operator], left: Value, right: Value) -> bool:
     if kind is ast.Mod:
-        return not isinstance(left, (str, bytes)) or not _WIDE_PERCENT.search(_as_text(left))
+        if not isinstance(left, (str, bytes)):
+            return True
+        form = _as_text(left)
+        return not _WIDE_PERCENT.search(form) and not repeats_too_much(form.count("%"), [right])
     if kind is ast.Mult:
         return _size(left) * _size(right) <= MOST or not (_has_length(left) or _has_length(right))
     return isinstance(right, (int, float)) and abs(right) <= 64
@@ -105,6 +109,11 @@ def _as_text(form: str | bytes) -> str:
 def form_is_small(form: str) -> bool:
     """Whether `str.format` pads to no more than a few digits' worth, and takes no width from a value."""
     return not _WIDE_BRACES.search(form)
+
+
+def repeats_too_much(times: int, values: Sequence[Value]) -> bool:
+    """Whether a text may be too large in which each of the values can stand so many times."""
+    return times * sum(weight(one, MOST) for one in values) > MOST // _CHARACTERS
 
 
 def spec_is_small(form: str) -> bool:

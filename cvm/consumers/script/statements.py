@@ -6,7 +6,6 @@ import ast
 from typing import TYPE_CHECKING
 
 from cvm.consumers.script.expressions import Expressions
-from cvm.consumers.script.operators import binary
 from cvm.consumers.script.scope import within
 from cvm.consumers.script.signals import BREAK, CONTINUE, Opaque, Signal, Thrown
 from cvm.consumers.script.values import (
@@ -130,12 +129,12 @@ class Statements(Expressions):
         if isinstance(before, list) and isinstance(node.op, ast.Add):
             try:
                 # The list itself grows, whoever else holds it.
-                before += self.iterate(value)
+                before += [*self.iterate(value)]
             except Opaque:
                 before = Unknown
             self.assign(target, before, scope)
         else:
-            self.assign(target, binary(type(node.op), before, value), scope)
+            self.assign(target, self.operated(type(node.op), before, value), scope)
         return None
 
     def assign(self, target: ast.expr, value: Value, scope: Scope) -> None:

@@ -22,6 +22,7 @@ _IMPORT = re.compile(
 # A line at which a statement of the module may begin.
 START = re.compile(r"^(?!else\b|elif\b|except\b|finally\b)[^\s#)\]}]", re.MULTILINE)
 _LARGEST = 8 << 20
+_LONGEST = 1 << 18  # a character that is parsed may take half a kilobyte
 _BLOCK = 6000  # characters that are parsed at a time
 
 
@@ -82,6 +83,8 @@ def _block(text: str, place: int, line: int) -> tuple[int, ast.Module]:
     while True:
         start = START.search(text, place + size)
         stop = start.start() if start else len(text)
+        if stop - place > _LONGEST:
+            raise Unreadable(f"a statement of more than {_LONGEST} characters")
         try:
             return stop, ast.parse("\n" * line + text[place:stop])
         except (SyntaxError, ValueError, RecursionError, MemoryError) as error:

@@ -35,6 +35,8 @@ class _Unknown:
 
 Unknown = _Unknown()
 
+_LONGEST_LINE = 200
+
 
 @dataclass(frozen=True, eq=False)
 class Native:
@@ -64,13 +66,14 @@ class Class:
         self.name = name
         self.bases = bases
         self.names = names
-        self.open: bool = is_open or any(base.open for base in bases)
+        # The class, then its bases, each once: through many diamonds there are many ways to one base.
+        line = dict.fromkeys((self, *(one for base in bases for one in base.line)))
+        self.line: tuple[Class, ...] = tuple(line)[:_LONGEST_LINE]
+        self.open: bool = is_open or len(self.line) == _LONGEST_LINE or any(base.open for base in bases)
 
     def find(self, name: str) -> Value | None:
         """Return an attribute of the class or the nearest base that has it, None where none does."""
-        if name in self.names:
-            return self.names[name]
-        return next((found for base in self.bases if (found := base.find(name)) is not None), None)
+        return next((one.names[name] for one in self.line if name in one.names), None)
 
 
 class Instance:
@@ -188,6 +191,7 @@ _SCALARS = frozenset({str, int, float, bool, type(None), bytes, complex, range, 
 _LISTS = frozenset({list, tuple, set, frozenset})
 _VIEWS = frozenset({type({}.keys()), type({}.values()), type({}.items())})
 _DEEPEST = 20
+_CHARACTERS = 10  # of a text weigh as much as an element of a list
 
 
 def plain(value: Value, depth: int = 0) -> bool:
@@ -202,6 +206,28 @@ def plain(value: Value, depth: int = 0) -> bool:
     if isinstance(value, dict):
         return all(plain(key, depth + 1) and plain(one, depth + 1) for key, one in value.items())
     return False
+
+
+def weight(value: Value, most: int) -> int:
+    """Count what a value is made of, what is in its elements and all, up to about `most`.
+
+    What is in several places counts several times: comparing, hashing and printing take their time for each.
+    """
+    count, queue = 0, [value]
+    while queue and count < most:
+        one = queue.pop()
+        kind = type(one)
+        if kind is str or kind is bytes:
+            count += len(one) // _CHARACTERS  # type: ignore[arg-type]
+        elif kind is range:
+            count += len(one)  # type: ignore[arg-type]
+        elif kind in _LISTS or kind in _VIEWS:
+            count += len(one)  # type: ignore[arg-type]
+            queue += one  # type: ignore[arg-type]
+        elif isinstance(one, dict):
+            count += len(one)
+            queue += (*one, *one.values())
+    return count
 
 
 def truth(value: Value) -> bool | None:
