@@ -6,7 +6,7 @@ import os
 import posixpath
 from typing import TYPE_CHECKING, NamedTuple
 
-from cvm.consumers.examine import examine, examine_file
+from cvm.consumers.examine import examine, examine_file, unfollowed
 from cvm.consumers.libraries import Libraries
 from cvm.consumers.registry import consumers_in
 from cvm.consumers.session import World
@@ -30,7 +30,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from cvm.consumers.consumer import Consumer
-    from cvm.core.packages import PythonEnvironment
+    from cvm.consumers.registry import Recipe
+    from cvm.core.packages import Distribution, PythonEnvironment
     from cvm.doctor.finding import Finding
     from cvm.elf.files import Files
     from cvm.elf.outcome import Outcome
@@ -92,8 +93,15 @@ def diagnose_python(python: PythonEnvironment, visit: Visit, target: str = "") -
     world = _world(python.program, visit, python)
     libraries = Libraries(world)
     found = consumers_in(python, visit.files)
-    consumers = tuple(examine(one, recipe, world, libraries, visit.toolchains) for one, recipe in found)
+    consumers = tuple(_examined(one, recipe, world, libraries, visit) for one, recipe in found)
     return _judged(target or python.executable, world, visit, consumers)
+
+
+def _examined(one: Distribution, recipe: Recipe, world: World, libraries: Libraries, visit: Visit) -> Consumer:
+    try:
+        return examine(one, recipe, world, libraries, visit.toolchains)
+    except Exception as error:  # noqa: BLE001 - whatever is wrong with one package, the others are judged
+        return unfollowed(one, f"its load can't be followed ({error!r})")
 
 
 def _diagnose(target: str, visit: Visit) -> Diagnosis:

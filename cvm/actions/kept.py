@@ -29,9 +29,11 @@ def recall(path: Path) -> Answer | None:
     """Return a kept answer that still holds, None where there is none."""
     try:
         kept = json.loads(path.read_bytes())
-        return Answer(kept["answer"]) if unchanged(kept["stamps"]) else None
-    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        text = kept["answer"]
+        holds = isinstance(text, str | None) and unchanged(kept["stamps"])
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return None
+    return Answer(text) if holds else None
 
 
 def keep(path: Path, answer: Answer, stamps: Mapping[str, Stamp]) -> None:

@@ -57,7 +57,6 @@ def _weighed(
 ) -> str | None:
     from cvm.actions.doctor import Visit, diagnose_python
     from cvm.elf.watched import Watched
-    from cvm.errors import CvmError
     from cvm.host.environment import read_environment
 
     files = Watched()
@@ -65,8 +64,8 @@ def _weighed(
     try:
         read = read_environment(str(python), environment, files, here)
         findings = diagnose_python(read, Visit(files, environment, here)).findings
-    except (CvmError, OSError):
-        # What can't be looked at is no reason to withhold what was asked for.
+    except Exception:  # noqa: BLE001
+        # What can't be looked at, for whatever reason, is none to withhold what was asked for.
         return None
     blamed = next(_blamed(findings, front), None)
     keep(kept, Answer(blamed and blamed.summary), files.stamps())

@@ -9,6 +9,7 @@ from cvm.consumers.consumer import Consumer
 from cvm.consumers.cudnn import open_siblings, versions
 from cvm.consumers.families import family_of
 from cvm.consumers.libraries import Libraries, elsewhere
+from cvm.consumers.load import Load
 from cvm.consumers.session import LOADER_VARIABLES, LoadError, Session
 from cvm.consumers.source_text import cuda_of
 from cvm.consumers.torch_cudnn import torch_complaint
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     from cvm.consumers.consumer import LibraryFile
-    from cvm.consumers.load import Load
     from cvm.consumers.registry import Recipe
     from cvm.consumers.session import World
     from cvm.core.packages import Distribution
@@ -61,6 +61,13 @@ def examine(
         cudnn=cudnn if cudnn.answered_by else None,
         first_use_error=None if load.error else complaint,
     )
+
+
+def unfollowed(distribution: Distribution, reason: str) -> Consumer:
+    """Return what is known of a package whose load can't be played: why."""
+    load = Load((), None, (), 0, (reason,))
+    name, version, folder = distribution.name, distribution.version, distribution.folder
+    return Consumer(name, version, folder, distribution, load, load, {}, {})
 
 
 def examine_file(path: str, world: World, libraries: Libraries | None = None, folders: Sequence[str] = ()) -> Consumer:

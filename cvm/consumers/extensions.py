@@ -29,8 +29,16 @@ def find(python: PythonEnvironment, files: Files, known: Container[str]) -> tupl
     return tuple(
         one
         for one in candidates
-        if one.name not in known and not _NOT.match(one.name) and next(_wanted(one, files), None)
+        if one.name not in known and not _NOT.match(one.name) and _may_want(one, files)
     )
+
+
+def _may_want(distribution: Distribution, files: Files) -> bool:
+    """Whether a package needs CUDA or PyTorch, also where that can't be told: its load will say why."""
+    try:
+        return next(_wanted(distribution, files), None) is not None
+    except Exception:  # noqa: BLE001 - whatever is wrong with one package, the others are found
+        return True
 
 
 def load(distribution: Distribution, session: Session) -> None:

@@ -129,7 +129,7 @@ class Owners:
                 try:
                     document = json.loads(self._files.content(f"{folder}/version.json"))
                     name = f"CUDA Toolkit {document['cuda']['version']} in {folder}"
-                except (OSError, ValueError, KeyError, TypeError):
+                except (OSError, ValueError, KeyError, TypeError, RecursionError):
                     continue
                 return Owner(name, _listed(document, path))
         return None
@@ -145,7 +145,7 @@ def _above(path: str) -> Iterator[str]:
 def _read_receipt(files: Files, path: str) -> Receipt | None:
     try:
         return parse_receipt(json.loads(files.content(path)))
-    except (OSError, ValueError):
+    except (OSError, ValueError, RecursionError):
         return None
 
 
@@ -173,7 +173,7 @@ def _conda_owner(files: Files, root: str, name: str) -> Owner | None:
         try:
             document = json.loads(text)
             return Owner(f"conda package {document['name']} {document['version']}", str(document["version"]))
-        except (ValueError, KeyError, TypeError):
+        except (ValueError, KeyError, TypeError, RecursionError):
             continue
     return None
 

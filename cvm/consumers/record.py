@@ -60,13 +60,13 @@ def _egg(distribution: Distribution, lines: list[str]) -> Iterator[tuple[str, in
 def _conda(info: str, files: Files, part: str) -> Iterator[tuple[str, int | None]]:
     """Read a document of `conda-meta`, whose names count from the environment's root."""
     try:
-        names = json.loads(files.content(info))["files"]
-    except (OSError, ValueError, KeyError, TypeError):
+        names = [name for name in json.loads(files.content(info))["files"] if isinstance(name, str)]
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
         return
     root = info.rpartition("/conda-meta/")[0]
     for name in names:
-        if part in str(name):
-            yield _joined(root, str(name)), None
+        if part in name:
+            yield _joined(root, name), None
 
 
 def _joined(folder: str, name: str) -> str:

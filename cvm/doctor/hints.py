@@ -43,16 +43,21 @@ def prove(case: Case, consumer: Consumer, variable: str = "LD_LIBRARY_PATH") -> 
 
 
 def drop(case: Case, element: str) -> str:
-    """Return the command that takes one element out of LD_LIBRARY_PATH and leaves the others."""
+    """Return the command that takes an element out of LD_LIBRARY_PATH, and leaves what has nothing to do with CUDA.
+
+    Another toolkit behind it would come to the front: that all is well is known only of a path without any.
+    """
+    others = [one.text for one in case.path if one.cuda and one.text.rstrip("/") != element.rstrip("/")]
     toolchain = _TOOLCHAIN.search(element)
-    if toolchain:
+    if toolchain and not others:
         return f"cvm use {quote(toolchain[1])} --ld-library-path never"
-    return without(case, "LD_LIBRARY_PATH", element, _SEPARATORS)
+    return without(case, "LD_LIBRARY_PATH", (element, *others), _SEPARATORS)
 
 
-def without(case: Case, variable: str, element: str, separators: re.Pattern[str]) -> str:
-    """Return the command that takes an element out of a variable, wherever it stands in it."""
-    kept = [one for one in separators.split(case.variables.get(variable, "")) if one.rstrip("/") != element.rstrip("/")]
+def without(case: Case, variable: str, elements: tuple[str, ...], separators: re.Pattern[str]) -> str:
+    """Return the command that takes elements out of a variable, wherever they stand in it."""
+    gone = {one.rstrip("/") for one in elements}
+    kept = [one for one in separators.split(case.variables.get(variable, "")) if one.rstrip("/") not in gone]
     if not any(kept):
         return f"unset {variable}"
     return f"export {variable}={quote(':'.join(kept))}"
@@ -87,7 +92,7 @@ def _preload(case: Case, consumer: Consumer, file: Loaded, *, later: bool) -> tu
     if file.found.preload != "LD_PRELOAD":
         return (f"# take {file.name} out of {file.found.preload}",)
     shown = () if later else prove(case, consumer, "LD_PRELOAD")
-    return (*shown, without(case, "LD_PRELOAD", file.name, re.compile("[ :]+")))
+    return (*shown, without(case, "LD_PRELOAD", (file.name,), re.compile("[ :]+")))
 
 
 def _configuration(case: Case, consumer: Consumer, blamed: Blame) -> tuple[str, ...]:

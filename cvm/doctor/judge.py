@@ -14,6 +14,9 @@ if TYPE_CHECKING:
     from cvm.doctor.case import Case
     from cvm.doctor.finding import Finding
 
+# From this code on checks judge the environment, before it loads.
+_ENVIRONMENT = "CVM020"
+
 
 def judge(case: Case) -> tuple[Finding, ...]:
     """Return what is wrong, the worst first; findings with one culprit are one, the others are its consequences."""
@@ -35,9 +38,10 @@ def grouped(findings: Iterable[Finding], consumers: Sequence[str]) -> tuple[Find
     return tuple(first._replace(consequences=(*first.consequences, *rest)) for first, *rest in groups.values())
 
 
-def _rank(finding: Finding, consumers: Sequence[str]) -> tuple[int, int, str]:
+def _rank(finding: Finding, consumers: Sequence[str]) -> tuple[int, int, bool, str]:
     place = consumers.index(finding.consumer) if finding.consumer in consumers else len(consumers)
-    return SEVERITIES.index(finding.severity), place, finding.code
+    # What is wrong with the environment is why a load fails, not the other way round.
+    return SEVERITIES.index(finding.severity), place, finding.code < _ENVIRONMENT, finding.code
 
 
 def _once(findings: Iterable[Finding]) -> list[Finding]:

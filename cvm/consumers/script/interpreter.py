@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from cvm.consumers.script.values import Module, PosixPath, Value
     from cvm.consumers.session import Session
 
+_LOAD = 150  # steps take about as long as a load, and as all that is asked of it later
 _DEADLY = (Kind.ABORT, Kind.DAMAGED)
 
 
@@ -93,7 +94,7 @@ class Interpreter(Imports):
         for frame in self.frames:
             if frame.doubt:
                 self.cannot_tell(frame.doubt)
-        self.spend()
+        self.spend(_LOAD)
         outcome = self.session.open(name, call, self.place, mode=Mode(mode), caller=caller, handled=True)
         if outcome.failure is None:
             return None

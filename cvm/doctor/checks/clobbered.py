@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 
 CODES: Mapping[str, str] = {"CVM020": "a library of a package was overwritten or removed by another package"}
 
+# Of more files than these the rest is counted, not named.
+_NAMED = 5
+
 
 class _Harm(NamedTuple):
     """Files of one package that are another's by now (`holder`), nobody's (None), or gone."""
@@ -32,7 +35,9 @@ class _Harm(NamedTuple):
 
     @property
     def names(self) -> str:
-        return ", ".join(sorted({posixpath.basename(path) for path in self.files}))
+        names = sorted({posixpath.basename(path) for path in self.files})
+        more = len(names) - _NAMED
+        return ", ".join(names) if more <= 0 else f"{', '.join(names[:_NAMED])} and {more} more"
 
 
 def check(case: Case) -> Iterator[Finding]:

@@ -9,6 +9,7 @@ from cvm.doctor.evidence import brings, fails, needy, of_trouble
 from cvm.doctor.family import is_driver
 from cvm.doctor.finding import Finding
 from cvm.doctor.hints import remove, wheel_first
+from cvm.doctor.installed import origin
 from cvm.doctor.trouble import exact
 
 if TYPE_CHECKING:
@@ -24,9 +25,18 @@ def check(case: Case) -> Iterator[Finding]:
     """Find libraries that somebody needs and the loader finds nowhere."""
     for trouble in claimed(case, "CVM001"):
         summary = f"{fails(trouble)}: {_reason(trouble)}"
-        yield Finding(
-            "CVM001", trouble.severity, trouble.consumer.name, summary, of_trouble(trouble), _hint(case, trouble)
-        )
+        evidence = of_trouble(trouble, cause=_apart(case, trouble))
+        yield Finding("CVM001", trouble.severity, trouble.consumer.name, summary, evidence, _hint(case, trouble))
+
+
+def _apart(case: Case, trouble: Trouble) -> str | None:
+    """Return what put the file into another folder of the search path than the consumer's: that is to blame then."""
+    own = trouble.consumer.distribution
+    for path in exact(trouble):
+        for folder in case.python.search if case.python else ():
+            if own and folder.path != own.folder and path.startswith(f"{folder.path}/nvidia/"):
+                return origin(case.python, folder.path) if case.python else None
+    return None
 
 
 def _reason(trouble: Trouble) -> str:

@@ -41,7 +41,7 @@ def check(case: Case) -> Iterator[Finding]:
 
 def _ignored(case: Case, text: str, path: str, variable: str) -> Finding:
     summary = f"{variable} names {path}, which can't be loaded: every program starts with a complaint about it"
-    hint = (without(case, variable, path, _SEPARATORS),) if variable == "LD_PRELOAD" else ()
+    hint = (without(case, variable, (path,), _SEPARATORS),) if variable == "LD_PRELOAD" else ()
     return Finding("CVM014", NOTE, "", summary, facts(error=text, culprit=f"{variable}={path}"), hint)
 
 

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from cvm.consumers.consumer import Consumer
+    from cvm.consumers.load import Step
     from cvm.core.packages import Distribution, PythonEnvironment
     from cvm.doctor.case import Case
 
@@ -51,12 +52,17 @@ def _apart(case: Case, python: PythonEnvironment, consumer: Consumer) -> tuple[D
 
 def _missing(consumer: Consumer, apart: tuple[Distribution, ...]) -> tuple[str, ...]:
     """Return the names that nothing answered and that a file in the other folders would have answered."""
-    failures = [step.outcome.failure for step in consumer.load.steps if _error(consumer) or not step.handled]
+    failures = [step.outcome.failure for step in consumer.load.steps if _counts(consumer, step)]
     names = dict.fromkeys(
         one.name for failure in failures if failure and failure.kind is Kind.LIBRARY for one in failure.libraries
     )
     folders = {one.folder.rstrip("/") + "/" for one in apart}
     return tuple(name for name in names if _is_there(name, consumer, folders))
+
+
+def _counts(consumer: Consumer, step: Step) -> bool:
+    """Whether a failure could be why something ends; what the import got over is not why a later use fails."""
+    return bool(consumer.load.error or not step.handled or (consumer.first_use_error and step.first_use))
 
 
 def _error(consumer: Consumer) -> str | None:

@@ -419,6 +419,11 @@ UNKNOWN = {
         ["pkg/__init__.py:5: which library is opened"],
         [],
     ),
+    "what a comprehension keeps": (
+        "import random\nname = [one for one in ['one.so'] if random.random()][0]\nload(name)",
+        ["pkg/__init__.py:5: which library is opened"],
+        [],
+    ),
     "what is assigned in a branch": (
         "import random\nname = 'one.so'\nif random.random(): name = 'two.so'\nload(name)",
         ["pkg/__init__.py:5: which library is opened"],
@@ -474,6 +479,16 @@ def test_says_what_it_cannot_tell(code, unknown, loaded, package):
     assert len(session.unknown) == len(unknown)
     assert all(words in sentence for words, sentence in zip(unknown, session.unknown, strict=True))
     assert [path.rpartition("/")[2] for path in told.mapped] == loaded
+
+
+def test_lines_are_counted_through_a_long_module(package):
+    # Lines that look like the start of a statement, wherever a block may end.
+    odd = "text = (\n'''\ndef go():\n'''\n)\n@property\n\ndef made(self):\n    return 1\nif text:\n    x = 1\nelse:\n    x = 2\n"
+    for padding in range(0, 160, 9):
+        text = "#" * padding + START + odd * 100 + "ctypes.CDLL(lib('one.so'))\n"
+        package.write("pkg/__init__.py", text)
+        _, session, _ = play(package)
+        assert [step.source for step in session.steps] == [f"pkg/__init__.py:{text.count(chr(10))}"]
 
 
 def test_code_behind_the_last_load_costs_nothing(package):

@@ -110,11 +110,19 @@ def test_folders_are_quoted(folder):
 
 
 def test_an_error_at_the_first_use_is_an_error():
-    one = consumer(TORCH, now=load("libcudnn.so.9", handled=True), elsewhere={"libcudnn.so.9": (CUDNN,)})
+    now = load("libcudnn.so.9", handled=True)
+    now = now._replace(steps=tuple(step._replace(first_use=True) for step in now.steps))
+    one = consumer(TORCH, now=now, elsewhere={"libcudnn.so.9": (CUDNN,)})
     one = one._replace(first_use_error="RuntimeError: cuDNN")
     (finding,) = check(case(one, python=python(TORCH, *FAR, search=BOTH)))
     assert brief([finding]) == [("CVM021", "error", "torch")]
     assert finding.evidence["error"] == "RuntimeError: cuDNN"
+
+
+def test_what_the_import_got_over_is_not_why_a_later_use_fails():
+    one = consumer(TORCH, now=load("libcudnn.so.9", handled=True), elsewhere={"libcudnn.so.9": (CUDNN,)})
+    one = one._replace(first_use_error="RuntimeError: cuDNN version incompatibility")
+    assert list(check(case(one, python=python(TORCH, *FAR, search=BOTH)))) == []
 
 
 def test_libraries_in_two_other_folders_are_installed_anew():

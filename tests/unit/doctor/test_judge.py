@@ -50,6 +50,11 @@ def test_one_culprit_is_one_fault():
     ]
 
 
+def test_the_environments_fault_comes_before_the_loads():
+    found = [finding("CVM001", "error", "torch", "A"), finding("CVM021", "error", "torch", "A")]
+    assert shape(grouped(found, ["torch"])) == [("CVM021", "torch", [("CVM001", "torch")])]
+
+
 def test_a_note_is_no_consequence_and_has_none():
     found = [
         finding("CVM002", "error", "torch", "A"),

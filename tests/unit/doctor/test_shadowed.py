@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from cvm.doctor.case import PathElement
+from cvm.doctor.judge import judge
 from cvm.elf.process import Mode
 from tests.unit.doctor.worlds import SITE
 
@@ -94,6 +96,21 @@ def test_only_the_guilty_element_is_dropped(torch):
     folder = "%/opt/a b/toolchains/11.6/lib"
     torch.environment["LD_LIBRARY_PATH"] = f"/nowhere:{folder}/:/opt/more:{folder}"
     assert torch.only().hint[1] == "export LD_LIBRARY_PATH=/nowhere:/opt/more"
+
+
+def test_another_toolkit_behind_the_guilty_one_goes_too(torch):
+    """It would come to the front, and nobody has tried what it does there."""
+    shadow(torch)
+    case = torch.case()
+    path = (
+        *case.path,
+        PathElement(1, "/opt/more", "/opt/more"),
+        PathElement(2, "/opt/cuda", "/opt/cuda", ("libcublas.so.11",)),
+    )
+    value = ":".join(one.text for one in path)
+    case = case._replace(path=path, variables={"LD_LIBRARY_PATH": value})
+    (finding,) = judge(case)
+    assert finding.hint[1] == "export LD_LIBRARY_PATH=/opt/more"
 
 
 def test_a_toolchain_of_cvm_is_used_without_the_variable(torch):
