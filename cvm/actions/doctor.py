@@ -166,7 +166,7 @@ def _world(program: str, visit: Visit, python: PythonEnvironment | None) -> Worl
 
 def _active(visit: Visit) -> str:
     if visit.files.root:
-        found = next(_pythons_of_image(visit.files), None)
+        found = next(_pythons_of_image(visit), None)
         where = f"in `{visit.files.root}`"
     else:
         python = active_python(visit.variables)
@@ -176,12 +176,13 @@ def _active(visit: Visit) -> str:
     return found
 
 
-def _pythons_of_image(files: Files) -> Iterator[str]:
-    for folder in _IMAGE_PATH:
-        for name in ("python3", "python"):
-            path = posixpath.join(folder, name)
-            if not isinstance(files.identity(path), int):
-                yield path
+def _pythons_of_image(visit: Visit) -> Iterator[str]:
+    path = visit.variables.get("PATH")
+    for name in ("python3", "python"):
+        for folder in path.split(":") if path else _IMAGE_PATH:
+            found = posixpath.join("/", folder, name)
+            if not isinstance(visit.files.identity(found), int):
+                yield found
 
 
 def _is_elf(path: str, files: Files) -> bool:
