@@ -92,6 +92,9 @@ def command(ctx: click.Context, context: Context, /, targets: tuple[str, ...], *
 def _diagnosed(targets: Sequence[str], context: Context, choices: Choices) -> tuple[Diagnosis, ...]:
     from cvm.actions.doctor import diagnose, visit_to
 
+    relative = next((target for target in targets if not target.startswith("/")), None)
+    if relative is not None and context.folder is None and os.path.realpath(choices.root) == "/":
+        raise UsageError(f"`{relative}` leads from the current folder, which is gone", hint="cd to another folder")
     return diagnose(targets, visit_to(context.layout, _variables(context, choices), context.folder, choices.root))
 
 

@@ -27,9 +27,7 @@ def find(python: PythonEnvironment, files: Files, known: Container[str]) -> tupl
     first = {one.name: one for one in reversed(python.distributions)}
     candidates = [one for one in python.distributions if first[one.name] is one]
     return tuple(
-        one
-        for one in candidates
-        if one.name not in known and not _NOT.match(one.name) and _may_want(one, files)
+        one for one in candidates if one.name not in known and not _NOT.match(one.name) and _may_want(one, files)
     )
 
 

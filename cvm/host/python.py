@@ -35,6 +35,9 @@ def behind_wrapper(python: Path, environment: Mapping[str, str], folder: Path | 
 def _is_interpreter(path: Path) -> bool:
     """Whether a path leads to a Python itself, not to a script or to a program of another name that starts one."""
     try:
+        # A pipe by that name would be waited for.
+        if not path.is_file():
+            return True
         with path.open("rb") as stream:
             script = stream.read(2) == b"#!"
     except OSError:

@@ -103,13 +103,27 @@ def test_a_variable_that_nobody_asks_for_is_not(known: Weighing) -> None:
     assert not known.looked
 
 
-@pytest.mark.parametrize("damage", [b"", b"{}", b'{"answer": "x", "stamps": []}', b"\xff"])
+@pytest.mark.parametrize(
+    "damage", [b"", b"{}", b'{"answer": "x", "stamps": []}', b'{"answer": 5, "stamps": {}}', b"\xff", b"[" * 100_000]
+)
 def test_a_damaged_answer_is_none(known: Weighing, damage: bytes) -> None:
     (file,) = known.layout.judgements.iterdir()
     file.write_bytes(damage)
     assert "torch 2.99.0 won't import" in str(known.weigh())
     assert known.looked
     assert json.loads(file.read_bytes())["answer"]
+
+
+@pytest.mark.parametrize("error", [KeyError("x"), RecursionError(), MemoryError(), OSError(5, "Input/output error")])
+def test_what_cannot_be_looked_at_withholds_nothing(
+    weighing: Weighing, monkeypatch: pytest.MonkeyPatch, error: Exception
+) -> None:
+    def fail(*_: object) -> None:
+        raise error
+
+    monkeypatch.setattr(doctor, "diagnose_python", fail)
+    assert weighing.weigh() is None
+    assert not weighing.layout.judgements.exists()
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root writes everywhere")
