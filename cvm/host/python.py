@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 _PATIENCE = 5  # seconds for a wrapper such as pyenv's to say what it starts
+_LONGEST = 64 << 10  # bytes of that
 
 
 def active_python(environment: Mapping[str, str]) -> Path | None:
@@ -47,14 +48,22 @@ def _is_interpreter(path: Path) -> bool:
 
 
 def _asked(wrapper: Path, environment: Mapping[str, str], folder: Path | None) -> Path | None:
-    import subprocess
+    from subprocess import DEVNULL, PIPE, Popen
+    from threading import Timer
 
     question = [str(wrapper), "-S", "-c", "import sys; print(sys.executable)"]
     try:
-        done = subprocess.run(
-            question, env=dict(environment), cwd=folder, capture_output=True, timeout=_PATIENCE, check=False
-        )
-    except (OSError, subprocess.SubprocessError):
+        asked = Popen(question, env=dict(environment), cwd=folder, stdin=DEVNULL, stdout=PIPE, stderr=DEVNULL)
+    except (OSError, ValueError):
         return None
-    answer = os.fsdecode(done.stdout.strip())
-    return Path(answer) if done.returncode == 0 and answer.startswith("/") else None
+    with asked:
+        patience = Timer(_PATIENCE, asked.kill)
+        patience.start()
+        # One that talks without end is heard this long.
+        told = asked.stdout.read(_LONGEST) if asked.stdout else b""
+        if len(told) == _LONGEST:
+            asked.kill()
+        code = asked.wait()
+        patience.cancel()
+    answer = os.fsdecode(told.strip())
+    return Path(answer) if code == 0 and answer.startswith("/") else None

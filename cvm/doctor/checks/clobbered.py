@@ -69,10 +69,11 @@ def _lost(case: Case, consumer: Consumer, needs: Mapping[str, Requirement]) -> I
     shared = {one.path for one in case.shared}
     files: dict[Distribution, list[str]] = {}
     for one in case.lost:
-        if one.path not in shared and _is_used(case, consumer, needs, one.owner):
+        if one.path not in shared:
             files.setdefault(one.owner, []).append(one.path)
     for owner, paths in files.items():
-        yield _Harm(owner, None, there=False, files=tuple(paths))
+        if _is_used(case, consumer, needs, owner):
+            yield _Harm(owner, None, there=False, files=tuple(paths))
 
 
 def _is_used(case: Case, consumer: Consumer, needs: Mapping[str, Requirement], owner: Distribution) -> bool:

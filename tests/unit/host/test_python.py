@@ -38,7 +38,7 @@ def test_a_wrapper_says_what_it_starts(python: Path, tmp_path: Path) -> None:
     assert behind_wrapper(wrapper, {}) == python
 
 
-@pytest.mark.parametrize("script", ["exit 1", "echo no path", ""])
+@pytest.mark.parametrize("script", ["exit 1", "echo no path", "", "exec yes /bin/python3", "exec cat"])
 def test_a_wrapper_that_does_not_say_is_taken_as_it_is(tmp_path: Path, script: str) -> None:
     wrapper = program(tmp_path / "shims/python3", f"#!/bin/sh\n{script}\n".encode())
     assert behind_wrapper(wrapper, {}) == wrapper
