@@ -96,7 +96,7 @@ def _block(text: str, place: int, line: int) -> tuple[int, ast.Module]:
 def text_of(files: Files, path: str) -> str | None:
     """Return a text file, None where it can't be read; never waits for a pipe or a device."""
     try:
-        data = bytes(files.elf(path).data)
+        data = files.elf(path).data
     except (OSError, ValueError):
         return None
-    return data.decode("utf-8", "surrogateescape") if len(data) < _LARGEST else None
+    return bytes(data).decode("utf-8", "surrogateescape") if len(data) < _LARGEST else None
