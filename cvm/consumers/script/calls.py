@@ -1,4 +1,4 @@
-"""Calls: functions and classes of the interpreted code, and Python's own as far as they are modelled."""
+"""Calls: functions and classes of the interpreted code, and what is modelled."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ import ast
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from cvm.consumers.script.attributes import Attributes
-from cvm.consumers.script.operators import MOST, pure
-from cvm.consumers.script.scope import Scope, assigned, within
+from cvm.consumers.script.arguments import bind, own_names
+from cvm.consumers.script.conversions import Conversions
+from cvm.consumers.script.scope import Scope
 from cvm.consumers.script.signals import Opaque, Thrown, Way
 from cvm.consumers.script.values import (
     Bound,
@@ -19,10 +19,7 @@ from cvm.consumers.script.values import (
     Manager,
     Native,
     Parent,
-    PosixPath,
     Unknown,
-    plain,
-    truth,
 )
 
 if TYPE_CHECKING:
@@ -32,10 +29,9 @@ if TYPE_CHECKING:
     from cvm.consumers.script.values import Value
 
 _LONGEST_LINE = 50
-_TYPES = (str, int, float, bool, list, dict, tuple, set, frozenset, bytes, object, type)
 
 
-class Calls(Attributes):
+class Calls(Conversions):
     """Calls of functions and classes."""
 
     def __init__(self) -> None:
@@ -48,12 +44,6 @@ class Calls(Attributes):
             Class: self._instance,
             Decorated: self._call_decorated,
             Instance: self._call_instance,
-        }
-        self._makers: dict[type, Callable[[Value], Value]] = {
-            type: self.kind_of,
-            list: self._elements_of,
-            tuple: self._tuple_of,
-            bool: self.truth_of,
         }
 
     # -- calls
@@ -132,91 +122,11 @@ class Calls(Attributes):
     def _frame(self, function: Function, arguments: list[Value], named: dict[str, Value]) -> Scope:
         node = function.node
         if node not in self._bound:
-            body: list[ast.stmt] = [ast.Expr(node.body)] if isinstance(node, ast.Lambda) else node.body
-            outside = {
-                name for one in within(body) if isinstance(one, (ast.Global, ast.Nonlocal)) for name in one.names
-            }
-            yields = any(isinstance(one, (ast.Yield, ast.YieldFrom)) for one in within(body))
-            self._bound[node] = assigned(body) - outside, yields
-        names = self._parameters(function, arguments, dict(named))
+            self._bound[node] = own_names(node)
+        names = bind(function, arguments, dict(named))
         scope = Scope(function.scope.module, names, function.scope, self._bound[node][0])
         scope.owner = function.owner
         return scope
-
-    def _parameters(self, function: Function, arguments: list[Value], named: dict[str, Value]) -> dict[str, Value]:
-        """Bind arguments to parameters; raises Thrown where one is missing or too much."""
-        spec = function.node.args
-        parameters = [one.arg for one in (*spec.posonlyargs, *spec.args)]
-        names: dict[str, Value] = dict(zip(parameters, arguments, strict=False))
-        if spec.vararg:
-            names[spec.vararg.arg] = tuple(arguments[len(parameters) :])
-        elif len(arguments) > len(parameters):
-            raise Thrown(TypeError(f"{function.name}() takes {len(parameters)} positional arguments"))
-        optional = parameters[len(parameters) - len(function.defaults) :] if function.defaults else []
-        defaults = {**dict(zip(optional, function.defaults, strict=True)), **function.named_defaults}
-        for name in (*parameters, *(one.arg for one in spec.kwonlyargs)):
-            if name in named:
-                names[name] = named.pop(name)
-            elif name not in names:
-                if name not in defaults:
-                    raise Thrown(TypeError(f"{function.name}() missing required argument: '{name}'"))
-                names[name] = defaults[name]
-        if spec.kwarg:
-            names[spec.kwarg.arg] = named
-        elif named:
-            raise Thrown(TypeError(f"{function.name}() got an unexpected keyword argument '{next(iter(named))}'"))
-        return names
-
-    def _convert(self, kind: type, arguments: list[Value], named: dict[str, Value]) -> Value:
-        """Call a class of Python's own."""
-        if issubclass(kind, BaseException):
-            return self._exception(kind, arguments)
-        way = self._makers.get(kind)
-        if way is not None and len(arguments) == 1 and not named:
-            return way(arguments[0])
-        arguments = [self.listed(one) for one in arguments]
-        if kind is PosixPath:
-            return self._path(arguments)
-        if kind is dict and all(isinstance(one, dict) for one in arguments):
-            return {key: value for one in (*arguments, named) if isinstance(one, dict) for key, value in one.items()}
-        sizes = [one for one in arguments if isinstance(one, int)]
-        if kind not in _TYPES or (kind is bytes and any(one > MOST for one in sizes)):
-            return Unknown
-        return pure(kind, *arguments, **named)
-
-    def _elements_of(self, value: Value) -> Value:
-        try:
-            return list(self.iterate(value))
-        except Opaque:
-            return Unknown
-
-    def _tuple_of(self, value: Value) -> Value:
-        values = self._elements_of(value)
-        return tuple(values) if isinstance(values, list) else Unknown
-
-    def truth_of(self, value: Value) -> Value:
-        """Return what `bool` gives."""
-        known = truth(value)
-        return Unknown if known is None else known
-
-    def _exception(self, kind: type[BaseException], arguments: list[Value]) -> BaseException:
-        try:
-            return kind(*arguments)
-        except TypeError:
-            error = kind.__new__(kind)
-            error.args = tuple(arguments)
-            return error
-
-    def _path(self, arguments: list[Value]) -> Value:
-        if all(isinstance(one, (str, PosixPath)) for one in arguments):
-            return pure(PosixPath, *arguments)
-        return Unknown
-
-    def kind_of(self, value: Value) -> Value:
-        """Return the class of a value."""
-        if isinstance(value, Instance):
-            return value.owner
-        return type(value) if plain(value) else Unknown
 
     # -- classes
 

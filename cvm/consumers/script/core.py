@@ -7,13 +7,14 @@ from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING
 
 from cvm.consumers.script.signals import Exhausted, Thrown
-from cvm.consumers.script.values import Deferred, Unknown, weight
+from cvm.consumers.script.values import Deferred, Unknown, truth, weight
 
 if TYPE_CHECKING:
     import ast
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from cvm.consumers.script.scope import Scope
+    from cvm.consumers.script.signals import Signal
     from cvm.consumers.script.values import Module, Value
 
 _STEPS = 60_000
@@ -51,6 +52,14 @@ class Core(ABC):
         """Return the value of an expression."""
 
     @abstractmethod
+    def block(self, body: Iterable[ast.stmt], scope: Scope) -> Signal | None:
+        """Execute statements; return what leaves them early."""
+
+    @abstractmethod
+    def assign(self, target: ast.expr, value: Value, scope: Scope) -> None:
+        """Bind a target to a value."""
+
+    @abstractmethod
     def call(self, function: Value, arguments: list[Value], named: dict[str, Value]) -> Value:
         """Call a value."""
 
@@ -65,6 +74,10 @@ class Core(ABC):
     @abstractmethod
     def iterate(self, value: Value) -> Iterator[Value]:
         """Yield what a loop over a value would; raises Opaque."""
+
+    def condition(self, node: ast.expr, scope: Scope) -> bool | None:
+        """Whether a condition holds, None where that is unknown."""
+        return truth(self.evaluate(node, scope))
 
     @property
     def place(self) -> str:
